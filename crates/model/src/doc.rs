@@ -12,6 +12,7 @@ mod detect;
 mod doctor;
 mod hadoop;
 mod index;
+mod jobs;
 mod lab;
 mod lab_bmc;
 mod lab_boot;
@@ -78,6 +79,7 @@ pub use hadoop::{
     HadoopLineDoc, HadoopNameDoc, HadoopNamesDoc,
 };
 pub use index::{IndexDoc, RankDoc, TieDoc};
+pub use jobs::{JobDoc, JobTimelineDoc, NodePointDoc, NodeScalingDoc, NodeWorkDoc, PhasesDoc, SlowNodeDoc};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
 };
@@ -311,6 +313,12 @@ pub struct RunDoc {
     /// Figures by number of threads, with the law through them; absent where no sweep was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<ScalingDoc>,
+    /// Jobs on a cluster by phase, node and container; absent in other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobDoc>,
+    /// Rates of jobs by number of nodes; absent where no job was measured on several numbers of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_scaling: Vec<NodeScalingDoc>,
     /// The figures of `--soak` over its time; absent in other runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub soak: Vec<SoakDoc>,

@@ -26,6 +26,7 @@ pub mod generate;
 pub mod histogram;
 pub mod id;
 pub mod instrument;
+pub mod job_tasks;
 mod joined;
 pub mod ladder;
 pub mod log_linear;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Backend;
 use crate::format::{count, list, number};
+use crate::job_tasks::JobTasks;
 use crate::workers::ServerWorkers;
 
 /// A note of a run.
@@ -90,6 +91,8 @@ pub enum NoteBody {
     Interface(String),
     /// The processes of a loaded server, where they are on this machine.
     ServerWorkers(ServerWorkers),
+    /// The containers of a job on a cluster.
+    JobTasks(JobTasks),
     /// A remark that is only shown; `kind` is one word.
     Remark {
         kind: String,
@@ -335,6 +338,7 @@ impl NoteBody {
                 | "test-disks"
                 | "interface"
                 | "server-workers"
+                | "job-tasks"
         )
     }
 
@@ -371,6 +375,7 @@ impl NoteBody {
             NoteBody::TestDisks(_) => "test-disks",
             NoteBody::Interface(_) => "interface",
             NoteBody::ServerWorkers(_) => "server-workers",
+            NoteBody::JobTasks(_) => "job-tasks",
             NoteBody::Remark { kind, .. } => kind,
         }
     }
@@ -388,6 +393,7 @@ impl NoteBody {
             NoteBody::Cut(at) => at.text().into(),
             NoteBody::TestDisks(disks) => disks.join(" ").into(),
             NoteBody::ServerWorkers(workers) => workers.text().into(),
+            NoteBody::JobTasks(job) => job.text().into(),
             NoteBody::Disturbers(all) => Disturber::list(all).map_or_else(|| UNSEEN.into(), Into::into),
             NoteBody::Backends(all) => all.iter().map(Backend::text).collect::<Vec<_>>().join("; ").into(),
             NoteBody::ControllerCpu(seconds) | NoteBody::ControllerTakesCpu(seconds) => {
@@ -488,6 +494,7 @@ mod tests {
                 "server-workers",
                 "nginx: 1 of 2 worker processes worked (pid 7)",
             ),
+            (NoteBody::JobTasks(JobTasks::default()), "job-tasks", "0.0 s: 0 maps and 0 reduces on no node"),
             (NoteBody::remark("limit", "t"), "limit", "t"),
         ]
     }

@@ -39,6 +39,8 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
     let power = crate::power::of_run(&index, &series);
     let used = run.plan.cpus.as_ref().map(|cpus| cpus.len() as f64);
     let scaling = crate::scaling::of_run(&series, &run.facts, used, context.cards);
+    let jobs = crate::jobs::of_run(run, &series);
+    let node_scaling = crate::node_scaling::of_run(run, &series);
     let ended = run.notes.iter().rev().find_map(|note| match &note.body {
         NoteBody::EndedBy(word) => Some(word.clone()),
         _ => None,
@@ -72,6 +74,8 @@ pub fn run_doc(run: &RunData, context: &RunContext<'_>) -> RunDoc {
         searches: crate::searches::searches(&index),
         power,
         scaling,
+        jobs,
+        node_scaling,
         soak,
         notes: run.notes.clone(),
         errors: errors(run),

@@ -1,6 +1,6 @@
 //! One parameter as the user fixed it, with the option that fixes it.
 
-use model::params::Implied;
+use model::params::{Implied, ParamKind};
 use model::{Card, Family, ParamSpec};
 
 /// One parameter as the user fixed it.
@@ -49,10 +49,11 @@ impl Setting {
     }
 
     /// The values that it has for a parameter: of one that is a word there may be several with `|` between them, of
-    /// which a card has those that it knows.
+    /// which a card has those that it knows; of a whole number too, and it has all.
     pub fn values(&self, spec: &ParamSpec) -> Vec<&str> {
         match spec.kind.choices() {
             Some(_) => self.each().filter(|value| spec.kind.canonical(value).is_some()).collect(),
+            None if matches!(spec.kind, ParamKind::Int { .. }) => self.each().collect(),
             None => vec![&self.value],
         }
     }

@@ -291,7 +291,9 @@ fn possible(setting: &Setting, specs: &[&ParamSpec]) -> Result<(), CliError> {
         |kind: ParamKind| CliError::usage(format!("{} is not possible: {}", setting.flag, kind.wanted()));
     let (listed, free): (Vec<&ParamSpec>, Vec<&ParamSpec>) =
         specs.iter().partition(|spec| spec.kind.choices().is_some());
-    if let Some(spec) = free.iter().find(|spec| spec.kind.canonical(&setting.value).is_none()) {
+    let is_wrong =
+        |spec: &&&ParamSpec| setting.values(spec).iter().any(|value| spec.kind.canonical(value).is_none());
+    if let Some(spec) = free.iter().find(is_wrong) {
         return Err(wrong(spec.kind));
     }
     let is_known = |value: &str| listed.iter().any(|spec| spec.kind.canonical(value).is_some());

@@ -72,6 +72,14 @@ fn of(cells: &[Cell], key: &str) -> Vec<String> {
 }
 
 #[test]
+fn numbers_of_nodes_are_cells_of_their_own() {
+    let of_nodes = |nodes: &str| with(&["hadoop-pi"], [("nodes", nodes)]);
+    assert_eq!(of(&cells(&of_nodes("1,2, 3"), 2), "nodes"), ["1", "2", "3"]);
+    assert_eq!(of(&cells(&of_nodes("2"), 2), "nodes"), ["2"]);
+    assert!(refused(&of_nodes("1,0")).contains("--nodes 1,0 is not possible"));
+}
+
+#[test]
 fn the_sweep_has_every_part() {
     let sweep = cells(&named(&["web"]), 4);
     assert!(sweep.iter().all(|cell| cell.instrument == "web"));

@@ -18,6 +18,7 @@ pub mod sparkline;
 pub mod stack;
 pub mod strip;
 pub mod swing;
+pub mod timeline;
 
 use maud::{Markup, Render, html};
 
@@ -31,6 +32,7 @@ pub use sparkline::Sparkline;
 pub use stack::Stack;
 pub use strip::StripPlot;
 pub use swing::SwingPlot;
+pub use timeline::Timeline;
 
 /// The text around a figure. The title is a sentence that says the finding.
 #[derive(Clone, Debug, Default)]

@@ -122,8 +122,11 @@ const fn is_how(note: &Note) -> bool {
     )
 }
 
-/// Who was busy during each take, what was behind the server and what it is made of is told by the findings and
-/// bottlenecks, of all takes together.
+/// Who was busy during each take, what was behind the server, what it is made of and where the tasks of a job ran is
+/// told by findings, bottlenecks and sections, of all takes together.
 const fn is_shown(note: &Note) -> bool {
-    !matches!(note.body, NoteBody::Disturbers(_) | NoteBody::Backends(_) | NoteBody::ServerWorkers(_))
+    !matches!(
+        note.body,
+        NoteBody::Disturbers(_) | NoteBody::Backends(_) | NoteBody::ServerWorkers(_) | NoteBody::JobTasks(_)
+    )
 }

@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod disk;
 pub mod faults;
 pub mod first_screen;
+pub mod jobs;
 pub mod kv;
 pub mod logs;
 pub mod logs_answers;
@@ -48,6 +49,7 @@ pub static ALL: &[&Section] = &[
     &disk::SECTION,
     &faults::SECTION,
     &first_screen::SECTION,
+    &jobs::SECTION,
     &kv::SECTION,
     &logs::SECTION,
     &machines::SECTION,

@@ -21,6 +21,7 @@ pub mod fold;
 pub mod grid;
 pub mod hadoop;
 pub mod history;
+pub mod jobs;
 pub mod lab;
 pub mod lab_bmc;
 pub mod lab_hosts;

@@ -21,8 +21,8 @@ use super::spec::Spec;
 pub use super::tail::{Advice, Tail};
 use super::verdict_word::verdict;
 use super::{
-    Look, Tone, answer, beside, cores, joined, logs_beside, nodes, notes, power, profile, scaling, search,
-    shell, soak, tail, units, web_table, wrap,
+    Look, Tone, answer, beside, cores, jobs, joined, logs_beside, nodes, notes, power, profile, scaling,
+    search, shell, soak, tail, units, web_table, wrap,
 };
 
 /// One row of the table: a figure on one thread (or as it is) and on all.
@@ -124,6 +124,8 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     parts.push(again_note(rows, look));
     parts.push(Part::new(guest_note(&run.findings, look)).or(Rank::Reason, "disks", ""));
     parts.push(Part::new(scaling::lines(&run.scaling, look)).or(Rank::Figure, "scaling", ""));
+    let jobs = jobs::lines(&run.jobs, &run.node_scaling, look);
+    parts.push(Part::new(jobs).or(Rank::Figure, "phases of jobs", ""));
     parts.push(verdict_note(rows, versus, look).into());
     let told = run
         .findings

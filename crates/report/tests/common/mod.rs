@@ -295,6 +295,8 @@ pub fn run() -> RunDoc {
         searches: Vec::new(),
         power: Vec::new(),
         scaling: Vec::new(),
+        jobs: Vec::new(),
+        node_scaling: Vec::new(),
         soak: Vec::new(),
         notes: Vec::new(),
         errors: BTreeMap::new(),

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use model::Unfit;
+use model::job_tasks::NodeFault;
 use serde_json::Value;
 
 use super::cluster::{Cluster, HDFS_STATE, JobError};
@@ -83,6 +84,8 @@ pub struct Seen {
     /// Percent of the job.
     progress: f64,
     at_ns: u64,
+    /// The same moment by the clock of days, in milliseconds since 1970.
+    wall_ms: u64,
     lost_ns: Option<u64>,
     dead_ns: Option<u64>,
 }
@@ -156,6 +159,19 @@ impl Seen {
     /// An error of a cluster without this node.
     pub fn broken(&self, why: &str) -> JobError {
         JobError::Stuck(format!("without {}: {why}", self.node))
+    }
+
+    /// It on the axis of a job that was submitted at this millisecond since 1970.
+    pub fn marked(&self, kind: &str, submitted: u64) -> NodeFault {
+        let at_ms = self.wall_ms.saturating_sub(submitted);
+        let later = |ns: u64| at_ms + ns.saturating_sub(self.at_ns) / 1_000_000;
+        NodeFault {
+            kind: kind.to_owned(),
+            node: self.node.clone(),
+            at_ms,
+            lost_ms: self.lost_ns.map(later),
+            dead_ms: self.dead_ns.map(later),
+        }
     }
 
     /// Its figures, where the job ended at this moment. Fails where the fault was not found.
@@ -235,7 +251,7 @@ fn strike(cluster: &Cluster, fault: Fault, answers: &Answers) -> Result<Option<S
         return Ok(None);
     }
     let Some(node) = victim(kind, &running.director, &answers.nodes) else { return Ok(None) };
-    let at_ns = sys::clock::now_ns();
+    let (at_ns, wall_ms) = (sys::clock::now_ns(), sys::clock::wall_ns() / 1_000_000);
     match kind {
         Kind::KillNode | Kind::KillDirector => cluster.site.network.kill(&node)?,
         Kind::LinkDown => cluster.site.network.set_link(&node, false)?,
@@ -245,6 +261,7 @@ fn strike(cluster: &Cluster, fault: Fault, answers: &Answers) -> Result<Option<S
         director: running.director.clone(),
         progress: running.progress,
         at_ns,
+        wall_ms,
         lost_ns: None,
         dead_ns: None,
     }))
@@ -379,12 +396,15 @@ mod tests {
             director: "w1".to_owned(),
             progress: 41.5,
             at_ns: 2_000_000_000,
+            wall_ms: 45_000,
             lost_ns: Some(12_500_000_000),
             dead_ns: Some(16_000_000_000),
         };
         let figures = seen.figures(32_000_000_000).unwrap();
         assert_eq!((figures.lost, figures.dead, figures.after), (10.5, 14.0, 30.0));
         assert_eq!(figures.told, "w3 at 42 % of the job, which w1 directed");
+        let marked = seen.marked("kill-node", 40_000);
+        assert_eq!((marked.at_ms, marked.lost_ms, marked.dead_ms), (5_000, Some(15_500), Some(19_000)));
         let JobError::Stuck(why) = (Seen { dead_ns: None, ..seen }).figures(0).unwrap_err() else { panic!() };
         assert!(why.contains("the NameNode does not find"), "{why}");
     }

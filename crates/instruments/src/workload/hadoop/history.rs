@@ -17,6 +17,7 @@ pub struct Job {
     /// From its submission until it ended, and until the process that directs it began its work.
     pub seconds: Option<f64>,
     pub wait: Option<f64>,
+    pub times: Option<Times>,
     pub maps: Option<f64>,
     pub reduces: Option<f64>,
     /// Means over the tasks that succeeded.
@@ -28,6 +29,29 @@ pub struct Job {
     pub failed: Option<f64>,
     pub killed: Option<f64>,
     pub counters: Counters,
+}
+
+/// When a job was submitted and when it finished: milliseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    pub submitted: u64,
+    pub finished: u64,
+}
+
+impl Times {
+    /// Of the history server's job; `None` where a time is missing.
+    pub fn of_job(job: &Value) -> Option<Times> {
+        Some(Times { submitted: moment(job, "submitTime")?, finished: moment(job, "finishTime")? })
+    }
+
+    pub fn since(self, moment: u64) -> u64 {
+        moment.saturating_sub(self.submitted)
+    }
+}
+
+/// A moment; Hadoop has 0, or -1, for one that did not come.
+pub fn moment(value: &Value, key: &str) -> Option<u64> {
+    value.get(key)?.as_u64().filter(|ms| *ms > 0)
 }
 
 /// Sums over all tasks of a job.
@@ -64,6 +88,7 @@ pub fn job(answer: &Value, counters: &Value) -> Result<Job, String> {
         diagnostics: word("diagnostics"),
         seconds: between("submitTime", "finishTime"),
         wait: between("submitTime", "startTime"),
+        times: Times::of_job(job),
         maps: number(job, &["mapsTotal"]),
         reduces: number(job, &["reducesTotal"]),
         map: seconds("avgMapTime"),

@@ -3,6 +3,7 @@
 
 pub mod assembled;
 pub mod cluster;
+pub mod containers;
 pub mod daemon;
 pub mod distribution;
 pub mod fault;

@@ -219,6 +219,11 @@ impl Ask {
         Ok(())
     }
 
+    /// Tasks that can run at once.
+    pub fn room(&self, sizes: &Sizes) -> u32 {
+        sizes.room(self.container.unwrap_or(sizes.container))
+    }
+
     /// The settings of a job, as arguments of its client. Pure.
     pub fn settings(&self, sizes: &Sizes, cut: Cut, opens: bool) -> Vec<String> {
         let container = self.container.unwrap_or(sizes.container);

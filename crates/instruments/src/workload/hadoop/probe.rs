@@ -7,16 +7,18 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use model::job_tasks::{JobTasks, NodeFault};
 use model::metrics::hadoop::{
     AFTER_FAULT, AGAIN, BUSY, CORES, DATA_NODE_DEAD, DIRECTORS, DISK, FAILED, FILE_RATE, GC, JOB, KILLED,
     LOCAL, MAP, MERGE, NODE_LOST, RATE, REDUCE, SHUFFLE, SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT, WALL,
 };
 use model::{
-    Bytes, BytesPerSec, Count, Fault, MetricInfo, Params, Probe, Ratio, Record, RecordExt, Seconds, Setup,
-    Unfit,
+    Bytes, BytesPerSec, Count, Fault, MetricInfo, NoteBody, Params, Probe, Ratio, Record, RecordExt, Seconds,
+    Setup, Unfit,
 };
 
 use super::cluster::{self, Cluster, Hosted, JobError, Key, Made};
+use super::containers;
 use super::fault;
 use super::history::Job;
 use super::job::{self, CHECKSUM, DFSIO, Done, EXAMPLES, IN_CLIENT, Order};
@@ -273,7 +275,8 @@ impl HadoopJobs {
         let order = self.order(cluster, "pi", &[&maps.to_string(), &samples.to_string()]);
         let (done, job) = job::run_known(cluster, &order)?;
         check_pi(&done.output, maps.saturating_mul(samples))?;
-        push(record, &Params::default(), (&done, &job), cluster, None);
+        self.push(record, &Params::default(), (&done, &job), cluster, None);
+        self.tell_containers(record, cluster, &job, (String::new(), None));
         Ok(())
     }
 
@@ -290,7 +293,8 @@ impl HadoopJobs {
                 self.ask.rows() * ROW
             )));
         }
-        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        self.tell_containers(record, cluster, &job, (String::new(), None));
         Ok(())
     }
 
@@ -302,7 +306,8 @@ impl HadoopJobs {
         let Some(fault) = self.ask.fault else {
             let (done, job) = job::run_known(cluster, &order)?;
             self.prove(cluster, &out, &input.checksum)?;
-            push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+            self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+            self.tell_containers(record, cluster, &job, (String::new(), None));
             return Ok(());
         };
         let watched = fault::run(cluster, fault, &order)?;
@@ -326,7 +331,13 @@ impl HadoopJobs {
         record.push_if(&AGAIN, watched.job.again().map(Count));
         record.push_if(&DIRECTORS, watched.directors.map(|count| Count(count as f64)));
         let (done, job) = (&watched.done, &watched.job);
-        push(record, &Params::default(), (done, job), cluster, Some(self.ask.rows() * ROW));
+        self.push(record, &Params::default(), (done, job), cluster, Some(self.ask.rows() * ROW));
+        let submitted = job.times.map(|times| times.submitted);
+        let kind =
+            self.setup.params.get("fault").and_then(|fault| fault.split('@').next()).unwrap_or_default();
+        let marked =
+            watched.seen.as_ref().zip(submitted).map(|(seen, submitted)| seen.marked(kind, submitted));
+        self.tell_containers(record, cluster, job, (String::new(), marked));
         Ok(())
     }
 
@@ -343,7 +354,8 @@ impl HadoopJobs {
         let (order, out) = self.validate(cluster, &sorted.folder, false)?;
         let (done, job) = job::run_known(cluster, &order)?;
         proved(&result(&out)?, &sorted.checksum)?;
-        push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
+        self.tell_containers(record, cluster, &job, (String::new(), None));
         Ok(())
     }
 
@@ -364,10 +376,83 @@ impl HadoopJobs {
             let mut extra = Params::default();
             extra.set("step", step);
             record.push_of(&FILE_RATE, &extra, BytesPerSec(rate));
-            push(record, &extra, (&done, &job), cluster, Some((mib * u64::from(files)) << 20));
+            self.push(record, &extra, (&done, &job), cluster, Some((mib * u64::from(files)) << 20));
+            self.tell_containers(record, cluster, &job, (step.to_owned(), None));
         }
         remove(cluster, FOLDER)?;
         Ok(())
+    }
+
+    /// The figures of a job; `bytes` is the data that it was about.
+    fn push(
+        &self,
+        record: &mut dyn Record,
+        extra: &Params,
+        (done, job): (&Done, &Job),
+        cluster: &Cluster,
+        bytes: Option<u64>,
+    ) {
+        record.push_of(&WALL, extra, Seconds(done.seconds));
+        if let Some(bytes) = bytes {
+            record.push_of(&RATE, extra, BytesPerSec(bytes as f64 / done.seconds));
+        }
+        let of_time = |seconds: Option<f64>| seconds.map(Seconds);
+        for (metric, seconds) in [(&JOB, job.seconds), (&WAIT, job.wait), (&MAP, job.map)] {
+            record.push_of_if(metric, extra, of_time(seconds));
+        }
+        let counters = job.counters;
+        let share = |part: Option<f64>, whole: Option<f64>| {
+            let (part, whole) = part.zip(whole)?;
+            (whole > 0.0).then(|| part / whole)
+        };
+        record.push_of_if(&CORES, extra, share(counters.cpu, job.seconds).map(Count));
+        record.push_of_if(&TASKS, extra, share(counters.occupied, job.seconds).map(Count));
+        let of_machine = done.machine;
+        for (metric, share) in
+            [(&BUSY, of_machine.busy), (&STOLEN, of_machine.stolen), (&DISK, of_machine.disk)]
+        {
+            record.push_of_if(metric, extra, share.map(Ratio));
+        }
+        record.push_of(&SLOTS, extra, Count(f64::from(self.ask.room(&cluster.sizes))));
+        record.push_of_if(&FAILED, extra, job.failed.map(Count));
+        record.push_of_if(&KILLED, extra, job.killed.map(Count));
+        if bytes.is_none() {
+            return;
+        }
+        record.push_of_if(
+            &GC,
+            extra,
+            share(counters.gc, counters.occupied).map(|share| Ratio(share.min(1.0))),
+        );
+        record.push_of_if(
+            &LOCAL,
+            extra,
+            share(counters.local, counters.launched).map(|share| Ratio(share.min(1.0))),
+        );
+        for (metric, seconds) in [(&SHUFFLE, job.shuffle), (&MERGE, job.merge), (&REDUCE, job.reduce)] {
+            record.push_of_if(metric, extra, of_time(seconds));
+        }
+        if job.reduces.is_some_and(|reduces| reduces > 0.0) {
+            record.push_of_if(&SPILLED, extra, counters.spilled.map(Count));
+            record.push_of_if(&SHUFFLED, extra, counters.shuffled.map(Bytes));
+        }
+    }
+
+    /// Tells where each task ran, and when; that it is not told is a remark.
+    fn tell_containers(
+        &self,
+        record: &mut dyn Record,
+        cluster: &Cluster,
+        job: &Job,
+        (step, fault): (String, Option<NodeFault>),
+    ) {
+        match containers::ask(cluster, job, self.ask.room(&cluster.sizes), fault) {
+            Ok(tasks) => record.note(NoteBody::JobTasks(JobTasks { step, ..tasks })),
+            Err(why) => record.remark(
+                "hadoop-containers",
+                &format!("where the tasks of {} ran is not known: {why}", job.id),
+            ),
+        }
     }
 }
 
@@ -440,55 +525,6 @@ fn check_pi(output: &str, samples: u64) -> Result<(), JobError> {
 fn throughput(log: &str) -> Option<f64> {
     let text = log.lines().rev().find_map(|line| line.split_once("Throughput mb/sec:"))?.1;
     text.trim().parse::<f64>().ok().filter(|rate| rate.is_finite()).map(|rate| rate * f64::from(1 << 20))
-}
-
-/// The figures of a job; `bytes` is the data that it was about.
-fn push(
-    record: &mut dyn Record,
-    extra: &Params,
-    (done, job): (&Done, &Job),
-    cluster: &Cluster,
-    bytes: Option<u64>,
-) {
-    record.push_of(&WALL, extra, Seconds(done.seconds));
-    if let Some(bytes) = bytes {
-        record.push_of(&RATE, extra, BytesPerSec(bytes as f64 / done.seconds));
-    }
-    let of_time = |seconds: Option<f64>| seconds.map(Seconds);
-    for (metric, seconds) in [(&JOB, job.seconds), (&WAIT, job.wait), (&MAP, job.map)] {
-        record.push_of_if(metric, extra, of_time(seconds));
-    }
-    let counters = job.counters;
-    let share = |part: Option<f64>, whole: Option<f64>| {
-        let (part, whole) = part.zip(whole)?;
-        (whole > 0.0).then(|| part / whole)
-    };
-    record.push_of_if(&CORES, extra, share(counters.cpu, job.seconds).map(Count));
-    record.push_of_if(&TASKS, extra, share(counters.occupied, job.seconds).map(Count));
-    let of_machine = done.machine;
-    for (metric, share) in [(&BUSY, of_machine.busy), (&STOLEN, of_machine.stolen), (&DISK, of_machine.disk)]
-    {
-        record.push_of_if(metric, extra, share.map(Ratio));
-    }
-    record.push_of(&SLOTS, extra, Count(f64::from(cluster.sizes.slots)));
-    record.push_of_if(&FAILED, extra, job.failed.map(Count));
-    record.push_of_if(&KILLED, extra, job.killed.map(Count));
-    if bytes.is_none() {
-        return;
-    }
-    record.push_of_if(&GC, extra, share(counters.gc, counters.occupied).map(|share| Ratio(share.min(1.0))));
-    record.push_of_if(
-        &LOCAL,
-        extra,
-        share(counters.local, counters.launched).map(|share| Ratio(share.min(1.0))),
-    );
-    for (metric, seconds) in [(&SHUFFLE, job.shuffle), (&MERGE, job.merge), (&REDUCE, job.reduce)] {
-        record.push_of_if(metric, extra, of_time(seconds));
-    }
-    if job.reduces.is_some_and(|reduces| reduces > 0.0) {
-        record.push_of_if(&SPILLED, extra, counters.spilled.map(Count));
-        record.push_of_if(&SHUFFLED, extra, counters.shuffled.map(Bytes));
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::liveness;
-use super::sizing::{Sizes, sort_buffer, task_heap};
+use super::sizing::{CONTAINER_STEP, Sizes, sort_buffer, task_heap};
 
 /// Ports of the daemons. On the loopback the kernel chose them; a node with a network of its own has the usual ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +237,7 @@ fn yarn(node: &Node<'_>) -> Pairs {
         ("yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99".to_owned()),
         ("yarn.nodemanager.env-whitelist", format!("JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{MARK}")),
         ("yarn.nodemanager.recovery.enabled", "false".to_owned()),
-        ("yarn.scheduler.minimum-allocation-mb", "128".to_owned()),
+        ("yarn.scheduler.minimum-allocation-mb", CONTAINER_STEP.to_string()),
         ("yarn.scheduler.maximum-allocation-mb", sizes.node_memory.to_string()),
         ("yarn.application.classpath", format!("$HADOOP_CONF_DIR,{}", node.class_path.join(","))),
         ("yarn.log-aggregation-enable", "false".to_owned()),

@@ -76,6 +76,8 @@ const BESIDE_HEAP: u64 = 90;
 const BESIDE_TASK_HEAP: u64 = 160;
 /// Sizes of containers that are tried, largest first.
 const CONTAINERS: [u64; 4] = [1024, 768, 512, 256];
+/// A container gets a multiple of it (`yarn.scheduler.minimum-allocation-mb`); those above are such.
+pub const CONTAINER_STEP: u64 = 128;
 /// Left to the rest of the machine: a part of its memory, and at least this.
 const RESERVE: u64 = 256;
 const RESERVE_PART: u64 = 8;
@@ -104,6 +106,17 @@ impl Heaps {
             self.history_server,
             self.client
         )
+    }
+}
+
+impl Sizes {
+    /// Containers for tasks of so many MiB that the nodes have memory for, beside the process that directs the job. A
+    /// container gets whole steps of memory.
+    pub fn room(&self, container: u64) -> u32 {
+        let given = container.max(1).next_multiple_of(CONTAINER_STEP);
+        let fit = |memory: u64| u32::try_from(memory / given).unwrap_or(u32::MAX);
+        let others = fit(self.node_memory).saturating_mul(self.nodes.saturating_sub(1));
+        fit(self.node_memory.saturating_sub(self.container)).saturating_add(others)
     }
 }
 
@@ -276,6 +289,10 @@ mod tests {
         assert_eq!((one.slots, one.node_vcores), (2, 3));
         let three = sizes(&facts(24_576, 2), 3).unwrap();
         assert_eq!((three.slots, three.container, three.node_memory), (6, 1024, 3072));
+        // One node directs the job, the others have that place for a task too.
+        assert_eq!((one.room(1024), one.room(512), three.room(1024)), (2, 4, 8));
+        // 700 MiB get 768.
+        assert_eq!((one.room(700), one.room(768), one.room(640)), (2, 2, 3));
         let many_cores = sizes(&facts(65_536, 16), 1).unwrap();
         assert_eq!((many_cores.slots, many_cores.container), (16, 1024));
         // Memory for fewer tasks than cores: fewer tasks.

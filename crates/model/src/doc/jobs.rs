@@ -1,0 +1,95 @@
+//! Jobs on a cluster: what their tasks spent their time on, node by node, and how their rate grows with nodes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::EstimateDoc;
+use crate::job_tasks::{Container, NodeFault};
+use crate::params::Params;
+
+/// One kind of job in one arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobDoc {
+    /// `TeraSort of 256 MiB on 3 nodes`, with the arm where there are several.
+    pub name: String,
+    pub instrument: String,
+    pub params: Params,
+    pub arm: String,
+    /// The job of a take that has several: `write`, `read`; else empty.
+    pub step: String,
+    /// Mean seconds of a task in each phase, medians over takes.
+    pub phases: PhasesDoc,
+    /// The nodes by name, with what their tasks did; empty where it is not known where they ran.
+    pub by_node: Vec<NodeWorkDoc>,
+    /// A node whose maps take clearly longer than those of the others.
+    pub slow: Option<SlowNodeDoc>,
+    /// Share of the time of its tasks in which as many ran as memory has room for, median over takes.
+    pub full: Option<f64>,
+    /// The take whose job lasted as long as the middle one.
+    pub timeline: Option<JobTimelineDoc>,
+}
+
+/// Seconds by phase; a phase that no task had, or that is not known, is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhasesDoc {
+    pub map: Option<f64>,
+    pub shuffle: Option<f64>,
+    pub merge: Option<f64>,
+    pub reduce: Option<f64>,
+    /// Attempts of tasks that did not succeed.
+    pub lost: Option<f64>,
+}
+
+/// The tasks of a node, on average over the takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeWorkDoc {
+    pub node: String,
+    /// Attempts a job.
+    pub tasks: f64,
+    /// Seconds a job that all its tasks together spent in each phase.
+    pub phases: PhasesDoc,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowNodeDoc {
+    pub node: String,
+    /// Its median map over that of the other nodes.
+    pub times: f64,
+    /// Maps that were compared: its own, and those of others.
+    pub maps: u64,
+    pub others: u64,
+}
+
+/// The containers of one job, in milliseconds since it was submitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobTimelineDoc {
+    pub ms: u64,
+    /// Tasks that can run at once.
+    pub slots: u32,
+    pub containers: Vec<Container>,
+    /// Containers that are not listed.
+    pub left_out: u64,
+    pub fault: Option<NodeFault>,
+}
+
+/// The rate of one job by number of nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeScalingDoc {
+    /// `TeraSort of 256 MiB`
+    pub name: String,
+    pub instrument: String,
+    /// Without the number of nodes.
+    pub params: Params,
+    pub arm: String,
+    /// By rising number of nodes; the first is what the others are held against.
+    pub points: Vec<NodePointDoc>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodePointDoc {
+    pub nodes: u32,
+    /// Bytes a second.
+    pub rate: EstimateDoc,
+    /// The rate a node over that of the fewest nodes: 1 is perfect. By block where blocks have both.
+    pub efficiency: EstimateDoc,
+}

@@ -1,0 +1,100 @@
+//! Jobs on a cluster, a line each: the phases of their tasks, and the rate and the efficiency by number of nodes.
+
+use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
+use model::format::{Kind, count, percent, quantity};
+use model::unit::Unit;
+
+use super::{Look, hang};
+
+/// The lines of a run; empty without a job.
+pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+    let scaled = scaling.iter().map(|one| {
+        let arm = if one.arm.is_empty() { String::new() } else { format!(" ({})", one.arm) };
+        hang("scaling  ", &format!("{}{arm}: {}", one.name, points(one)), look.columns)
+    });
+    let phased = jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(|job| {
+        Some(hang("phases   ", &format!("{}: {}", job.name, phases(&job.phases)?), look.columns))
+    });
+    scaled.chain(phased).collect()
+}
+
+/// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.
+pub fn phases(phases: &PhasesDoc) -> Option<String> {
+    let time = |seconds: f64| quantity(seconds, Kind::for_unit(Unit::Second));
+    let map = phases.map.map(|seconds| format!("a map {}", time(seconds)));
+    let parts = [("shuffle", phases.shuffle), ("merge", phases.merge), ("reduce", phases.reduce)];
+    let parts: Vec<String> =
+        parts.into_iter().filter_map(|(name, seconds)| Some(format!("{name} {}", time(seconds?)))).collect();
+    let reduce = (!parts.is_empty()).then(|| format!("of a reduce {}", parts.join(", ")));
+    let all: Vec<String> = map.into_iter().chain(reduce).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// `1 node 6.76 MB/s; 2 nodes 8.10 MB/s, 60 % of perfect (55 % to 66 %)`
+fn points(one: &NodeScalingDoc) -> String {
+    let rate = |at: &NodePointDoc| {
+        at.rate.value.map_or_else(|| "-".to_owned(), |rate| quantity(rate, Kind::for_unit(Unit::BytesPerSec)))
+    };
+    let point = |(place, at): (usize, &NodePointDoc)| {
+        let told = format!("{} {}", count(at.nodes as usize, "node"), rate(at));
+        if place == 0 { told } else { format!("{told}, {}", share(at)) }
+    };
+    one.points.iter().enumerate().map(point).collect::<Vec<_>>().join("; ")
+}
+
+/// `60 % of perfect (55 % to 66 %)`
+fn share(at: &NodePointDoc) -> String {
+    let Some(value) = at.efficiency.value else { return "efficiency unknown".to_owned() };
+    let ends = at.efficiency.interval();
+    let ends =
+        ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", percent(low), percent(high)));
+    format!("{} of perfect{ends}", percent(value))
+}
+
+/// The efficiencies of all points but the first, and why one has no interval.
+pub fn efficiency(one: &NodeScalingDoc) -> String {
+    let others = || one.points.iter().skip(1);
+    let told: Vec<String> =
+        others().map(|at| format!("{}: {}", count(at.nodes as usize, "node"), share(at))).collect();
+    let why = others().find_map(|at| at.efficiency.why.as_ref());
+    why.map_or_else(|| told.join(", "), |why| format!("{} (no interval: {why})", told.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::doc::EstimateDoc;
+
+    use super::*;
+
+    #[test]
+    fn phases_and_scaling_are_a_line_each() {
+        let some =
+            PhasesDoc { map: Some(13.0), shuffle: Some(4.25), merge: None, reduce: Some(1.5), lost: None };
+        assert_eq!(phases(&some).as_deref(), Some("a map 13.0 s; of a reduce shuffle 4.25 s, reduce 1.50 s"));
+        assert_eq!(phases(&PhasesDoc::default()), None);
+        let of = |value: f64, ends: Option<(f64, f64)>| EstimateDoc {
+            value: Some(value),
+            low: ends.map(|ends| ends.0),
+            high: ends.map(|ends| ends.1),
+            why: ends.is_none().then(|| "3 values: too few".to_owned()),
+        };
+        let point = |nodes, rate: f64, efficiency| NodePointDoc { nodes, rate: of(rate, None), efficiency };
+        let one = NodeScalingDoc {
+            name: "TeraSort of 1 GiB".to_owned(),
+            instrument: "hadoop-terasort".to_owned(),
+            params: model::Params::default(),
+            arm: String::new(),
+            points: vec![
+                point(1, 8e6, of(1.0, None)),
+                point(2, 12e6, of(0.75, Some((0.7, 0.8)))),
+                point(3, 12e6, of(0.5, None)),
+            ],
+        };
+        assert_eq!(
+            lines(&[], &[one.clone()], Look::plain()),
+            "scaling  TeraSort of 1 GiB: 1 node 8.00 MB/s; 2 nodes 12.0 MB/s, 75 % of perfect\n         \
+             (70 % to 80 %); 3 nodes 12.0 MB/s, 50 % of perfect\n"
+        );
+        assert!(efficiency(&one).ends_with("(no interval: 3 values: too few)"), "{}", efficiency(&one));
+    }
+}

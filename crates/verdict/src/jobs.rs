@@ -1,0 +1,238 @@
+//! Jobs on a cluster: the phases of their tasks, what each node did, and a node that is slow.
+//!
+//! Seconds. Only measured takes count. Where a take does not tell its containers, the means of its tasks remain.
+
+use model::data::{RunData, Series};
+use model::doc::{JobDoc, JobTimelineDoc, NodeWorkDoc, PhasesDoc, SeriesDoc, SlowNodeDoc};
+use model::format::{count, quantity};
+use model::job_tasks::{Container, JobTasks, Outcome, Phase as Doing, Work};
+use model::metrics::hadoop;
+use model::{Family, NoteBody, Phase, Unit, params};
+
+/// Maps that a node, and the others together, must have had.
+const LEAST_MAPS: usize = 4;
+/// How many times as long as elsewhere its maps must take.
+const SLOW: f64 = 1.3;
+/// The parameter with the number of nodes.
+pub const NODES: &str = "nodes";
+
+/// The jobs of a run, in the order of its figures.
+pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<JobDoc> {
+    let is_job = |row: &&SeriesDoc| {
+        row.card.is_some_and(|card| card.family == Family::Hadoop) && row.metric == hadoop::WALL.name()
+    };
+    let jobs: Vec<&SeriesDoc> = rows.iter().filter(is_job).collect();
+    let several_arms = jobs.iter().any(|row| row.arm != jobs[0].arm);
+    let mut all: Vec<JobDoc> = jobs.iter().map(|row| job(run, row, several_arms)).collect();
+    all.sort_by_key(|one| {
+        let place = run.plan.arms.iter().position(|arm| arm.name == one.arm);
+        (one.instrument.clone(), nodes_of(&one.params), place, one.step.clone())
+    });
+    all
+}
+
+fn nodes_of(params: &model::Params) -> u32 {
+    params.get(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+}
+
+/// `TeraSort of 256 MiB`, `TestDFSIO of 256 MiB, write`
+pub fn name(row: &SeriesDoc) -> String {
+    let label = row.card.map_or(row.instrument.as_str(), |card| card.shown.label);
+    let data = row.params.get("data").and_then(params::parse_bytes);
+    let data = data.map_or_else(String::new, |bytes| format!(" of {}", quantity(bytes as f64, Unit::Byte)));
+    let step = row.params.get("step").map_or_else(String::new, |step| format!(", {step}"));
+    format!("{label}{data}{step}")
+}
+
+fn job(run: &RunData, row: &SeriesDoc, several_arms: bool) -> JobDoc {
+    let step = row.params.get("step").unwrap_or_default().to_owned();
+    let told = told(run, row, &step);
+    let arm = if several_arms && !row.arm.is_empty() { format!(" ({})", row.arm) } else { String::new() };
+    let nodes = nodes_of(&row.params) as usize;
+    let full: Vec<f64> = told.iter().filter_map(|job| job.full()).collect();
+    JobDoc {
+        name: format!("{} on {}{arm}", name(row), count(nodes, "node")),
+        instrument: row.instrument.clone(),
+        params: row.params.clone(),
+        arm: row.arm.clone(),
+        step,
+        phases: means(run, row),
+        by_node: by_node(&told),
+        slow: slow(&told),
+        full: stats::median(&full),
+        timeline: middle(&told).map(timeline),
+    }
+}
+
+/// The containers of each measured take of a job.
+fn told<'a>(run: &'a RunData, row: &SeriesDoc, step: &str) -> Vec<&'a JobTasks> {
+    let Some(series) = beside(run, row, hadoop::WALL.name()) else { return Vec::new() };
+    let seqs: Vec<u64> =
+        series.points.iter().filter(|point| point.phase == Phase::Measured).map(|point| point.seq).collect();
+    let takes: Vec<_> = run.takes.iter().filter(|take| seqs.contains(&take.seq)).collect();
+    let of_take = |note: &'a model::Note| {
+        let NoteBody::JobTasks(job) = &note.body else { return None };
+        let at = note.at_ns?;
+        let is_its = takes.iter().any(|take| (take.start_ns..=take.end_ns).contains(&at));
+        (is_its && job.step == step).then_some(job)
+    };
+    run.notes.iter().filter_map(of_take).collect()
+}
+
+/// Another figure of the same job.
+pub fn beside<'a>(run: &'a RunData, row: &SeriesDoc, metric: &str) -> Option<&'a Series> {
+    run.series.iter().find(|series| {
+        let key = &series.key;
+        key.instrument == row.instrument
+            && key.params == row.params
+            && key.arm == row.arm
+            && key.metric == metric
+    })
+}
+
+fn means(run: &RunData, row: &SeriesDoc) -> PhasesDoc {
+    let of = |metric: &str| stats::median(&beside(run, row, metric)?.measured());
+    PhasesDoc {
+        map: of(hadoop::MAP.name()),
+        shuffle: of(hadoop::SHUFFLE.name()),
+        merge: of(hadoop::MERGE.name()),
+        reduce: of(hadoop::REDUCE.name()),
+        lost: None,
+    }
+}
+
+fn by_node(told: &[&JobTasks]) -> Vec<NodeWorkDoc> {
+    let mut names: Vec<&str> = told.iter().flat_map(|job| job.nodes()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let takes = told.len().max(1) as f64;
+    let of = |node: &str| {
+        let all = told.iter().flat_map(|job| &job.containers);
+        let own: Vec<&Container> = all.filter(|one| one.node == node && one.is_task()).collect();
+        let seconds = |doing: Doing| {
+            let stretches = own.iter().flat_map(|one| one.stretches()).filter(|(what, ..)| *what == doing);
+            let ms: u64 = stretches.map(|(_, from, to)| to - from).sum();
+            (ms > 0).then(|| ms as f64 / 1e3 / takes)
+        };
+        NodeWorkDoc {
+            node: node.to_owned(),
+            tasks: own.len() as f64 / takes,
+            phases: PhasesDoc {
+                map: seconds(Doing::Map),
+                shuffle: seconds(Doing::Shuffle),
+                merge: seconds(Doing::Merge),
+                reduce: seconds(Doing::Reduce),
+                lost: seconds(Doing::Lost),
+            },
+        }
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// The node whose maps take longest, where nearly all of them take longer than nearly all elsewhere: its first quartile
+/// lies beyond the third one of the others, and its median is far enough from theirs. Of each job the maps are held
+/// against the job's median one, so that slow takes are no slow nodes.
+fn slow(told: &[&JobTasks]) -> Option<SlowNodeDoc> {
+    let mut maps: Vec<(&str, f64)> = Vec::new();
+    for job in told {
+        let is_map = |one: &&Container| one.work == Work::Map && one.outcome == Outcome::Succeeded;
+        let own = job.containers.iter().filter(is_map);
+        let own: Vec<(&str, f64)> = own
+            .filter_map(|one| Some((one.node.as_str(), (one.to_ms?.checked_sub(one.from_ms)?) as f64)))
+            .collect();
+        let middle = stats::median(&own.iter().map(|(_, ms)| *ms).collect::<Vec<_>>());
+        let Some(middle) = middle.filter(|ms| *ms > 0.0) else { continue };
+        maps.extend(own.into_iter().map(|(node, ms)| (node, ms / middle)));
+    }
+    let mut names: Vec<&str> = maps.iter().map(|(node, _)| *node).collect();
+    names.sort_unstable();
+    names.dedup();
+    let of = |node: &&str| {
+        let split = |own: bool| -> Vec<f64> {
+            maps.iter().filter(|(name, _)| (name == node) == own).map(|(_, times)| *times).collect()
+        };
+        let (own, others) = (split(true), split(false));
+        if own.len() < LEAST_MAPS || others.len() < LEAST_MAPS {
+            return None;
+        }
+        let times = stats::median(&own)? / stats::median(&others)?;
+        let is_apart = stats::quantile(&own, 0.25)? > stats::quantile(&others, 0.75)?;
+        let (maps, others) = (own.len() as u64, others.len() as u64);
+        (times >= SLOW && is_apart).then(|| SlowNodeDoc { node: (*node).to_owned(), times, maps, others })
+    };
+    names.iter().filter_map(of).max_by(|one, other| one.times.total_cmp(&other.times))
+}
+
+/// The job that lasted as long as the middle one.
+fn middle<'a>(told: &[&'a JobTasks]) -> Option<&'a JobTasks> {
+    let mut sorted = told.to_vec();
+    sorted.sort_by_key(|job| job.ms);
+    sorted.get(sorted.len().checked_sub(1)? / 2).copied()
+}
+
+fn timeline(job: &JobTasks) -> JobTimelineDoc {
+    JobTimelineDoc {
+        ms: job.ms,
+        slots: job.slots,
+        containers: job.containers.clone(),
+        left_out: job.left_out,
+        fault: job.fault.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(node: &str, from_ms: u64, ms: u64) -> Container {
+        Container {
+            work: Work::Map,
+            node: node.to_owned(),
+            from_ms,
+            to_ms: Some(from_ms + ms),
+            shuffled_ms: None,
+            merged_ms: None,
+            outcome: Outcome::Succeeded,
+        }
+    }
+
+    fn of_maps(times: &[(&str, u64)]) -> JobTasks {
+        let containers = times.iter().map(|(node, ms)| map(node, 1_000, *ms)).collect();
+        JobTasks { ms: 60_000, slots: 4, containers, ..JobTasks::default() }
+    }
+
+    #[test]
+    fn a_slow_node_is_one_whose_maps_nearly_all_take_longer() {
+        let one = of_maps(&[("w1", 10), ("w1", 11), ("w2", 10), ("w2", 12), ("w3", 20), ("w3", 22)]);
+        let found = slow(&[&one, &one]).unwrap();
+        assert_eq!((found.node.as_str(), found.maps, found.others), ("w3", 4, 8));
+        assert!((found.times - 2.0).abs() < 0.2, "{found:?}");
+        // One take has too few maps of it.
+        assert_eq!(slow(&[&one]), None);
+        // A slow take is no slow node.
+        let (fast, late) = (of_maps(&[("w1", 10); 6]), of_maps(&[("w2", 30); 6]));
+        assert_eq!(slow(&[&fast, &late]), None);
+        // Some of its maps are as quick as elsewhere.
+        let mixed =
+            of_maps(&[("w1", 10), ("w1", 11), ("w1", 10), ("w2", 10), ("w2", 11), ("w2", 30), ("w2", 30)]);
+        assert_eq!(slow(&[&mixed, &mixed]), None);
+    }
+
+    #[test]
+    fn work_of_a_node_is_the_mean_over_jobs() {
+        let mut one = of_maps(&[("w1", 1_000), ("w1", 3_000), ("w2", 2_000)]);
+        one.containers[2].outcome = Outcome::Killed;
+        let nodes = by_node(&[&one, &one]);
+        let [w1, w2] = &nodes[..] else { panic!("{nodes:?}") };
+        assert_eq!((w1.tasks, w1.phases.map, w1.phases.lost), (2.0, Some(4.0), None));
+        assert_eq!((w2.tasks, w2.phases.map, w2.phases.lost), (1.0, None, Some(2.0)));
+    }
+
+    #[test]
+    fn the_middle_job_is_drawn() {
+        let of = |ms: u64| JobTasks { ms, ..JobTasks::default() };
+        let all = [of(30), of(10), of(20)];
+        assert_eq!(middle(&all.iter().collect::<Vec<_>>()).map(|job| job.ms), Some(20));
+        assert_eq!(middle(&[]), None);
+    }
+}
