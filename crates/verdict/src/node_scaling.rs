@@ -103,3 +103,64 @@ fn paired(own: &Series, base: &Series) -> Result<Paired, stats::Unfit> {
     }
     stats::paired(&stats::pair_blocks(&of(own, None), &of(base, None))?, 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Cell, Value};
+
+    use super::*;
+    use crate::loads::planted::{TAKES, empty, params, series, takes};
+    use crate::run_index::RunContext;
+
+    /// Jobs on these numbers of nodes, in these arms, at these rates, which spread alike.
+    fn planted(jobs: &[(&str, &str, f64)]) -> Vec<NodeScalingDoc> {
+        let mut run = empty();
+        for (given, arm, rate) in jobs {
+            let near = |seq: u64| Value::Number(rate * (1.0 + 0.01 * (seq * 7 % 5) as f64));
+            let points: Vec<(u64, Value)> =
+                takes(&mut run, 0).into_iter().map(|seq| (seq, near(seq % TAKES))).collect();
+            let key = params(&format!("data=1GiB;{given}"));
+            let cell =
+                Cell { instrument: "hadoop-terasort".to_owned(), params: key.clone(), headline: Vec::new() };
+            run.plan.cells.push(cell);
+            series(&mut run, "hadoop-terasort", RATE.name(), key, arm, &points);
+        }
+        let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
+        crate::run_doc(&run, &context).node_scaling
+    }
+
+    fn efficiencies(doc: &NodeScalingDoc) -> Vec<(u32, f64)> {
+        let of = |point: &NodePointDoc| Some((point.nodes, (point.efficiency.value? * 1e3).round() / 1e3));
+        doc.points.iter().filter_map(of).collect()
+    }
+
+    #[test]
+    fn efficiency_is_held_against_the_fewest_nodes() {
+        let all = planted(&[("nodes=3", "", 12e6), ("nodes=1", "", 8e6), ("nodes=2", "", 12e6)]);
+        let [one] = &all[..] else { panic!("{all:?}") };
+        assert_eq!((one.name.as_str(), one.arm.as_str()), ("TeraSort of 1.00 GiB", ""));
+        assert_eq!(one.params, params("data=1GiB"));
+        assert_eq!(efficiencies(one), [(1, 1.0), (2, 0.75), (3, 0.5)]);
+        // Blocks that are slow alike are no spread of the ratio.
+        let (low, high) = one.points[1].efficiency.interval().unwrap();
+        assert!(low > 0.74 && high < 0.76, "{low} {high}");
+        assert_eq!(one.points[0].efficiency.interval(), None);
+    }
+
+    #[test]
+    fn arms_that_differ_in_nodes_alone_are_one_curve_and_others_are_not() {
+        let all = planted(&[("nodes=2", "two", 6e6), ("nodes=4", "four", 9e6)]);
+        let [one] = &all[..] else { panic!("{all:?}") };
+        assert_eq!((one.arm.as_str(), efficiencies(one)), ("", vec![(2, 1.0), (4, 0.75)]));
+        let [few, more] = ["nodes=1", "nodes=2"];
+        let all = planted(&[(few, "a", 8e6), (more, "a", 8e6), (few, "b", 8e6), (more, "b", 8e6)]);
+        let arms: Vec<(&str, usize)> = all.iter().map(|one| (one.arm.as_str(), one.points.len())).collect();
+        assert_eq!(arms, [("a", 2), ("b", 2)]);
+    }
+
+    #[test]
+    fn one_number_of_nodes_is_no_curve() {
+        assert_eq!(planted(&[("nodes=2", "", 8e6)]), []);
+        assert_eq!(planted(&[]), []);
+    }
+}

@@ -91,7 +91,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            lines(&[], &[one.clone()], Look::plain()),
+            lines(&[], std::slice::from_ref(&one), Look::plain()),
             "scaling  TeraSort of 1 GiB: 1 node 8.00 MB/s; 2 nodes 12.0 MB/s, 75 % of perfect\n         \
              (70 % to 80 %); 3 nodes 12.0 MB/s, 50 % of perfect\n"
         );

@@ -50,7 +50,7 @@ pub fn empty() -> RunData {
 fn kind(metric: &str) -> (Unit, Better) {
     match metric {
         "throughput" | "slo-throughput" => (Unit::PerSec, Better::Higher),
-        "bandwidth" => (Unit::BytesPerSec, Better::Higher),
+        "bandwidth" | "rate" => (Unit::BytesPerSec, Better::Higher),
         "disk-reads" | "packets-out" | "packets-in" => (Unit::PerSec, Better::Neither),
         "disk-read-rate" | "disk-write-rate" => (Unit::BytesPerSec, Better::Neither),
         "iops" => (Unit::PerSec, Better::Higher),
@@ -76,7 +76,7 @@ fn kind(metric: &str) -> (Unit, Better) {
 }
 
 /// Numbers of new takes of a cell, of one second each.
-fn takes(run: &mut RunData, arm: u32) -> Vec<u64> {
+pub fn takes(run: &mut RunData, arm: u32) -> Vec<u64> {
     let (first, cell) =
         (run.takes.len() as u64, run.takes.iter().map(|take| take.cell + 1).max().unwrap_or(0));
     let seqs: Vec<u64> = (first..first + TAKES).collect();
