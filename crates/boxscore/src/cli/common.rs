@@ -70,7 +70,7 @@ pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
         CliError::usage(format!("--price {text}: {what}"))
             .hint("write 0.192/h, 35/month, 1200/y, 429 (bought) or 2000..2500 (a band, whose middle counts)")
     })?;
-    let (per_hour, hourly) = term.seconds().map_or((1.0, false), |seconds| (3600.0 / seconds, true));
+    let hourly = term.per_hour();
     let middle = if amount.low < amount.high { "the middle of " } else { "" };
     let is_as_given = middle.is_empty() && matches!(term, Term::Once | Term::Hour);
     let band = (!is_as_given).then(|| {
@@ -81,8 +81,8 @@ pub fn parse_price(text: &str, currency: &str) -> Result<Quoted, CliError> {
         };
         format!("{middle}{ends} {currency}{}", term.suffix())
     });
-    let amount = f64::midpoint(amount.low, amount.high) * per_hour;
-    Ok(Quoted { price: Price { amount, hourly, currency: currency.to_owned() }, band })
+    let amount = f64::midpoint(amount.low, amount.high) * hourly.unwrap_or(1.0);
+    Ok(Quoted { price: Price { amount, hourly: hourly.is_some(), currency: currency.to_owned() }, band })
 }
 
 /// True for a band of two numbers, the larger one first.

@@ -185,10 +185,7 @@ impl Prices {
         let Some(price) = parse_price(&known.text) else { return Ok(None) };
         let currency = known.currency.clone().or_else(|| self.currency.clone()).unwrap_or_else(usd);
         self.check_currency(&side.name, &currency, &known.from)?;
-        let (factor, hourly) = match price.term.seconds() {
-            Some(seconds) => (3600.0 / seconds, true),
-            None => (1.0, false),
-        };
+        let (factor, hourly) = price.term.per_hour().map_or((1.0, false), |factor| (factor, true));
         let per = if hourly { price.term.suffix() } else { TO_BUY };
         let shown = format!("{} {currency}{per}", ends(price.amount));
         let doc = self.doc("price", shown, price.amount, known);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use model::card;
 use model::data::{RunData, Status};
 use model::doc::CompareDoc;
 use model::plan::Level;
@@ -107,7 +108,7 @@ fn sizing(shown: &[Shown]) -> Option<String> {
     let first = shown.first()?;
     let is_boxes = first.data.plan.targets.is_empty() && shown.iter().all(|one| is_whole(&one.data.head));
     let (what, limit) = first.data.plan.cells.iter().find_map(|cell| {
-        let family = instruments::cards().iter().find(|card| card.name == cell.instrument)?.family.name();
+        let family = card::find(instruments::cards(), &cell.instrument)?.family.name();
         let limit = cell.params.get("limit")?;
         Some((family, format!("{}<{limit}", cell.params.get("percentile")?)))
     })?;

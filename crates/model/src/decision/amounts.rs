@@ -160,6 +160,11 @@ impl Term {
             Term::Year => Some(SECONDS_A_YEAR),
         }
     }
+
+    /// The factor that makes an hourly price of one payment; `None` of a purchase.
+    pub fn per_hour(self) -> Option<f64> {
+        self.seconds().map(|seconds| 3600.0 / seconds)
+    }
 }
 
 /// A price as it is written.
