@@ -173,7 +173,7 @@ impl<'a> ProbeCache<'a> {
         let card = instrument.card();
         let params = card.lay(&cell.params, &arm.set).map_err(|error| Unfit::new(error.to_string()))?;
         if let Some(world) = &plan.fake {
-            let machine = plan.machines.get(self.job.machine as usize).map(|via| via.name.clone());
+            let machine = plan.machines.first().map(|via| via.name.clone());
             let stand = Stand {
                 machine: machine.unwrap_or_default(),
                 arm: arm.name.clone(),
@@ -191,7 +191,7 @@ impl<'a> ProbeCache<'a> {
         let mut setup = Setup {
             relay: self.relay.clone(),
             prompt: self.prompt.clone(),
-            watts_command: plan.watts_command_of(self.job.machine, arm),
+            watts_command: plan.watts_command_of(arm),
             command: plan.command_of(arm),
             arm: arm.name.clone(),
             sitting: self.job.sitting,

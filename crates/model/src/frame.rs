@@ -15,7 +15,7 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 11;
+pub const WIRE_VERSION: u32 = 12;
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;
@@ -39,9 +39,8 @@ pub struct Hello {
 /// Work for the child.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
+    /// Its machines are that of this child alone.
     pub plan: Plan,
-    /// Index of this child's machine in the plan's machines.
-    pub machine: u32,
     /// Number of the sitting within the run, from 0: one child, one sitting.
     pub sitting: u32,
     /// Directory for files where the plan names none.

@@ -2,6 +2,7 @@
 //! same order of takes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,7 +151,8 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// Never empty: a run without arms has one with an empty name and no parameters.
     pub arms: Vec<Arm>,
-    pub machines: Vec<Via>,
+    /// Shared by the copies of the plan: each run of a study has one.
+    pub machines: Arc<[Via]>,
     /// Children that send load for the machine whose take is under way (none: its own threads do), or one that is the
     /// far end of its tests of the network.
     pub generators: Vec<Via>,
@@ -265,7 +267,7 @@ impl Plan {
             level: Level::Named,
             cells,
             arms: vec![Arm { name: String::new(), set: Params::default() }],
-            machines: vec![Via { name: String::new(), command: None }],
+            machines: [Via { name: String::new(), command: None }].into(),
             generators: Vec::new(),
             takes,
             warm_up: 0,
@@ -317,10 +319,11 @@ impl Plan {
         })
     }
 
-    /// The command that prints watts, for an arm on a machine: `{machine}` and `{target}` stand for their names.
-    pub fn watts_command_of(&self, machine: u32, arm: &Arm) -> Option<String> {
+    /// The command that prints watts, for an arm on the machine that it is the plan of: `{machine}` and `{target}`
+    /// stand for their names.
+    pub fn watts_command_of(&self, arm: &Arm) -> Option<String> {
         let named = |name: Option<&str>| name.unwrap_or_default().to_owned();
-        let machine = self.machines.get(machine as usize).map(|via| via.name.as_str());
+        let machine = self.machines.first().map(|via| via.name.as_str());
         let target = self.target(&arm.name).map(|target| target.name.as_str());
         let text = self.watts_command.as_ref()?;
         Some(text.replace(TARGET_MARK, &named(target)).replace("{machine}", &named(machine)))
@@ -362,13 +365,13 @@ mod tests {
         let plan = Plan {
             watts_command: Some("ssh bmc-{target} power {machine}".to_owned()),
             targets: vec![Target::new("a", "http://a/")],
-            machines: vec![Via { name: "box".to_owned(), command: None }],
+            machines: [Via { name: "box".to_owned(), command: None }].into(),
             ..Plan::bare(Vec::new(), Takes::Fixed(1))
         };
-        assert_eq!(plan.watts_command_of(0, &arm("a")).as_deref(), Some("ssh bmc-a power box"));
-        assert_eq!(plan.watts_command_of(1, &arm("")).as_deref(), Some("ssh bmc- power "));
+        assert_eq!(plan.watts_command_of(&arm("a")).as_deref(), Some("ssh bmc-a power box"));
+        assert_eq!(plan.watts_command_of(&arm("")).as_deref(), Some("ssh bmc- power box"));
         let none = Plan { watts_command: None, ..plan };
-        assert_eq!(none.watts_command_of(0, &arm("a")), None);
+        assert_eq!(none.watts_command_of(&arm("a")), None);
     }
 
     #[test]

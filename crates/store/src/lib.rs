@@ -23,9 +23,11 @@ mod value;
 mod write;
 mod writers;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use model::Plan;
 use model::reading::SeriesKey;
 
 pub use error::{FILE_NAME, StoreError};
@@ -53,6 +55,8 @@ pub struct Store {
     series: HashMap<(i64, SeriesKey), i64>,
     live: BTreeMap<String, Live>,
     recovered: Vec<String>,
+    /// The plan that was read last, with its study.
+    last_plan: RefCell<Option<(String, Plan)>>,
 }
 
 impl std::fmt::Debug for Store {

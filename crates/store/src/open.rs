@@ -1,5 +1,6 @@
 //! Opening a store: every way in which that can fail has its own sentence, before anything is measured.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,7 @@ impl Store {
             series: HashMap::new(),
             live: BTreeMap::new(),
             recovered: Vec::new(),
+            last_plan: RefCell::default(),
         }
     }
 

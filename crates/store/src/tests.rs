@@ -214,7 +214,7 @@ fn the_one_machine_of_an_older_study_gets_its_name_as_each_of_several_has_it() {
     let studies = [("here", vec![], "atom1", "hw"), ("alone", vec![via("atom1")], "atom1", "hw")];
     let several = ("several", vec![via("atom1"), via("atom2")], "atom1", "hw/atom1");
     for (name, machines, machine, id) in studies.into_iter().chain([several]) {
-        store.begin_study(name, &model::Plan { machines, ..plan() }).unwrap();
+        store.begin_study(name, &model::Plan { machines: machines.into(), ..plan() }).unwrap();
         let (machine_id, machine) = (id.to_owned(), machine.to_owned());
         let run = NewRun { id: name.into(), study: name.into(), machine_id, machine, ..NewRun::default() };
         store.begin_run(&run).unwrap();

@@ -89,6 +89,76 @@ pub fn limit(resource: Resource) -> Result<Limit> {
     Ok(Limit { soft: finite(raw.rlim_cur), hard: finite(raw.rlim_max) })
 }
 
+/// Why a process cannot open so many files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoFiles {
+    /// All that it would have open.
+    pub needed: u64,
+    /// The most that it may ever have open; `None` where the kernel refused to raise the limit.
+    pub allowed: Option<u64>,
+    /// The kernel's refusal.
+    pub error: Option<String>,
+}
+
+/// Lets this process, and what it starts from then on, open so many files more than it has open now. A limit that is
+/// higher stays.
+pub fn allow_more_files(more: u64) -> std::result::Result<(), NoFiles> {
+    #[cfg(not(target_env = "gnu"))]
+    use libc::{RLIM_INFINITY as INFINITY, rlimit as rlimit_t, setrlimit};
+    #[cfg(target_env = "gnu")]
+    use libc::{RLIM64_INFINITY as INFINITY, rlimit64 as rlimit_t, setrlimit64 as setrlimit};
+    /// Taken as open where /proc does not tell.
+    const USUAL: u64 = 64;
+    let needed = std::fs::read_dir("/proc/self/fd").map_or(USUAL, |files| files.count() as u64) + more;
+    let refused = |error: Error| NoFiles { needed, allowed: None, error: Some(error.to_string()) };
+    let now = limit(Resource::OpenFiles).map_err(refused)?;
+    match missing_files(needed, now) {
+        Need::Nothing => Ok(()),
+        Need::More(allowed) => Err(NoFiles { needed, allowed: Some(allowed), error: None }),
+        Need::Raise => {
+            let raw = rlimit_t { rlim_cur: needed, rlim_max: now.hard.unwrap_or(INFINITY) };
+            // SAFETY: `raw` is a readable rlimit; the call keeps no pointer.
+            let ret = unsafe { setrlimit(libc::RLIMIT_NOFILE, &raw const raw) };
+            check(ret, || format!("raise the limit of open files to {needed}")).map_err(refused)?;
+            Ok(())
+        }
+    }
+}
+
+impl std::fmt::Display for NoFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let needed = self.needed;
+        match (self.allowed, &self.error) {
+            (Some(allowed), _) => write!(
+                f,
+                "{needed} open files are needed and this process may have {allowed}; raise the limit (`ulimit -Hn \
+                 {needed}` as root, or LimitNOFILE= of the service)"
+            ),
+            (None, error) => {
+                write!(f, "{needed} open files are needed: {}", error.as_deref().unwrap_or("refused"))
+            }
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Need {
+    Nothing,
+    Raise,
+    /// The limit that cannot be raised.
+    More(u64),
+}
+
+/// Compares the files needed with the limit.
+fn missing_files(needed: u64, limit: Limit) -> Need {
+    match (limit.soft, limit.hard) {
+        (None, _) => Need::Nothing,
+        (Some(soft), _) if soft >= needed => Need::Nothing,
+        (_, Some(hard)) if hard < needed => Need::More(hard),
+        _ => Need::Raise,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +170,19 @@ mod tests {
         let name = uname().unwrap();
         assert_eq!(name.system, "Linux");
         assert!(!name.release.is_empty() && !name.machine.is_empty());
+    }
+
+    #[test]
+    fn files_are_raised_only_where_that_helps() {
+        let missing = |soft, hard| missing_files(100, Limit { soft, hard });
+        assert_eq!(missing(None, None), Need::Nothing);
+        assert_eq!(missing(Some(100), Some(100)), Need::Nothing);
+        assert_eq!(missing(Some(99), Some(100)), Need::Raise);
+        assert_eq!(missing(Some(99), None), Need::Raise);
+        assert_eq!(missing(Some(50), Some(99)), Need::More(99));
+        assert_eq!(allow_more_files(1), Ok(()));
+        let error = allow_more_files(500_000_000).unwrap_err().to_string();
+        assert!(error.starts_with("5000000") && error.contains("`ulimit -Hn 5000000"), "{error}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod tests {
     fn run(machine: &str, command: Option<&str>) -> RunData {
         let mut run = one("connections=50", &[("throughput", 1e3)]);
         (run.head.machine_id, run.head.machine) = (format!("{machine}-id"), machine.to_owned());
-        run.plan.machines = vec![Via { name: machine.to_owned(), command: command.map(str::to_owned) }];
+        run.plan.machines = [Via { name: machine.to_owned(), command: command.map(str::to_owned) }].into();
         run
     }
 

@@ -2,6 +2,7 @@
 //! is put on nodes that have not got this build of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -131,14 +132,13 @@ impl Nodes {
         Ok(failed)
     }
 
-    /// Gives machines that are nodes of it their ways of now.
-    pub fn lead(&self, machines: &mut [Via]) {
-        for via in machines {
+    /// Machines, of which those that are nodes of it have their ways of now.
+    pub fn lead(&self, machines: &[Via]) -> Arc<[Via]> {
+        let now = |via: &Via| {
             let host = self.ready.iter().map(|(host, _)| host).find(|host| host.name() == via.name);
-            if let Some(new) = host.and_then(|host| self.via(host)) {
-                *via = new;
-            }
-        }
+            host.and_then(|host| self.via(host)).unwrap_or_else(|| via.clone())
+        };
+        machines.iter().map(now).collect()
     }
 
     /// Names of those that cannot be measured now.

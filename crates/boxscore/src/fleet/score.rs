@@ -39,7 +39,7 @@ pub fn each<T: Clone + Send + Sync>(
 ) -> Result<Results<T>, CliError> {
     let folder = Scratch::new("score")?;
     let work = |at: usize, (node, via): &(T, Via)| {
-        let plan = Plan { machines: vec![via.clone()], ..plan.clone() };
+        let plan = Plan { machines: [via.clone()].into(), ..plan.clone() };
         (node.clone(), study::aside(&plan, &folder.path().join(format!("{at}.db")), stop))
     };
     let mut all = Results::new();

@@ -88,7 +88,7 @@ pub fn parse(
     let count = takes.len() as u64;
     let label = about.label.clone();
     let plan = Plan {
-        machines: vec![Via { name: machine.clone(), command: None }],
+        machines: [Via { name: machine.clone(), command: None }].into(),
         label: label.clone(),
         ..Plan::bare(
             cells(&output.figures, &common),

@@ -119,7 +119,7 @@ fn planned(
         level,
         cells,
         arms,
-        machines,
+        machines: machines.into(),
         generators: children::others(args, &chosen)?,
         takes,
         warm_up,

@@ -44,7 +44,7 @@ pub fn quota(bench: &Bench<'_>) -> Lines {
         let mut plan = bench.plan(&[cell], 3)?;
         // Longer than a period of the quota.
         plan.take_seconds = 0.2;
-        plan.machines = vec![Via { name: String::new(), command: Some(quota.command()?) }];
+        plan.machines = [Via { name: String::new(), command: Some(quota.command()?) }].into();
         let before = quota.stopped();
         let run = bench.measure(&plan)?;
         let line = prove::refused(what, PLANTED, &run, &["throttled"], instruments::cards());

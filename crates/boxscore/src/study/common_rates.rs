@@ -89,7 +89,7 @@ fn measured(plan: &Plan, kinds: &[Cell], stop: &StopSignal) -> Result<Vec<Capaci
     for (index, via) in plan.machines.iter().enumerate() {
         let asked = Plan {
             arms: plan.arms.clone(),
-            machines: vec![via.clone()],
+            machines: [via.clone()].into(),
             generators: plan.generators.clone(),
             seed: plan.seed,
             cpus: plan.cpus.clone(),

@@ -150,7 +150,7 @@ mod tests {
     fn cost(price: &[&str], watts: &[&str]) -> Result<(Cost, Plan), CliError> {
         let via = |name: &str| Via { name: name.to_owned(), command: None };
         let mut plan = Plan {
-            machines: vec![via("a"), via("b"), via("c")],
+            machines: [via("a"), via("b"), via("c")].into(),
             targets: vec![Target::new("t", "http://t/"), Target::new("u", "http://u/")],
             ..Plan::bare(Vec::new(), Takes::Fixed(1))
         };

@@ -148,7 +148,7 @@ mod tests {
         };
         let via = |name: &str| Via { name: name.to_owned(), command: None };
         let plan = Plan::bare(vec![cell("1KiB"), cell("2KiB")], Takes::Fixed(takes));
-        Plan { machines: vec![via("a"), via("b"), via("c")], ..plan }
+        Plan { machines: [via("a"), via("b"), via("c")].into(), ..plan }
     }
 
     fn take(phase: Phase, fault: bool) -> Take {

@@ -63,7 +63,7 @@ fn on(via: &Via, plan: &Plan, probes: &[Probe], store: &Path, stop: &StopSignal)
         headline: Vec::new(),
     });
     let asked = Plan {
-        machines: vec![via.clone()],
+        machines: [via.clone()].into(),
         generators: plan.generators.clone(),
         version: plan.version,
         seed: plan.seed,

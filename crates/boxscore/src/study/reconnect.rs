@@ -121,7 +121,7 @@ impl Study<'_> {
             self.await_boot(cycled.iter().filter(|one| one.result.is_ok()).map(|one| one.node.as_str()))?;
         }
         let ready = |host: &Host| self.nodes.ready.iter().any(|(one, _)| one == host);
-        self.nodes.lead(&mut self.plan.machines);
+        self.plan.machines = self.nodes.lead(&self.plan.machines);
         Ok(hosts.iter().any(ready) && !self.stop.is_requested())
     }
 

@@ -275,7 +275,7 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
     let _measuring = measuring_alone(&plan, &path)?;
     let (mut nodes, mut cost) = (None, Cost::default());
     if let Some((found, costs)) = on::of_plan(&plan, stop)? {
-        found.lead(&mut plan.machines);
+        plan.machines = found.lead(&plan.machines);
         cost = Costs::read(&costs)?.split(&mut plan)?;
         nodes = Some(found);
     }

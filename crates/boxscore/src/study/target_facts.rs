@@ -87,7 +87,7 @@ fn ask(via: Via, stop: &StopSignal) -> Result<Vec<Fact>, CliError> {
     let called = via.called();
     let folder = Scratch::new("facts")?;
     let arms = vec![Arm { name: String::new(), set: Params::default() }];
-    let plan = Plan { machines: vec![via], arms, ..Plan::bare(Vec::new(), Takes::Fixed(1)) };
+    let plan = Plan { machines: [via].into(), arms, ..Plan::bare(Vec::new(), Takes::Fixed(1)) };
     let (_, run) = tried(&plan, &folder.path().join("facts.db"), stop)
         .map_err(|error| CliError { message: format!("--at {called}: {}", error.message), ..error })?;
     Ok(run.facts)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::common::host::{Namespace, Quota};
-use crate::common::{Bench, FAKE, ONE, PROGRAM, Running, assert_whole, cannot};
+use crate::common::{Bench, FAKE, ONE, PROGRAM, Running, assert_whole, cannot, said};
 use model::data::{RunData, Status};
 
 fn runs(bench: &Bench) -> Vec<RunData> {
@@ -45,6 +45,23 @@ fn two_machines_are_one_interleaved_study() {
     }
     assert!(lines.iter().step_by(2).any(|line| line.starts_with("b:")), "the order within a block is random");
     assert!(lines.iter().step_by(2).any(|line| line.starts_with("a:")), "the order within a block is random");
+}
+
+#[test]
+fn a_study_raises_its_limit_of_open_files_and_names_one_that_is_too_low() {
+    let bench = Bench::new();
+    let machines: Vec<String> =
+        (0..30).flat_map(|at| ["--via".to_owned(), format!("m{at}={PROGRAM}")]).collect();
+    let words = FAKE.iter().copied().chain(["--takes", "1", "--no-report"]);
+    let words: Vec<&str> = words.chain(machines.iter().map(String::as_str)).collect();
+    let under = |limit: &str| {
+        let limit = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+        said(&mut bench.behind(&["sh", "-c", &limit], &words))
+    };
+    under("-n 90").expect(1, &["30 measuring processes: ", "and this process may have 90; raise the limit"]);
+    assert!(bench.heads().is_empty());
+    under("-S -n 90").expect(0, &[]);
+    assert_eq!(runs(&bench).len(), 30);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! clock are those of the run; the child is told how long ago it began.
 
 use model::frame::{Frame, Job};
+use model::plan::Plan;
 
 use super::machine::Opening;
 use super::{Conductor, Ended, SinkError};
@@ -27,8 +28,7 @@ impl Conductor<'_> {
                 let zero_ns = zero_ns.unwrap_or(now_ns.saturating_sub(opening.elapsed_ns));
                 self.machines[machine].zero_ns = Some(zero_ns);
                 let job = Job {
-                    plan: self.plan.clone(),
-                    machine: u32::try_from(machine).unwrap_or(u32::MAX),
+                    plan: self.plan_of(machine),
                     sitting: self.sitting,
                     dir: opening.dir.to_owned(),
                     elapsed_ns: now_ns.saturating_sub(zero_ns),
@@ -47,6 +47,13 @@ impl Conductor<'_> {
             }
         }
         self.open_target_agents(opening)
+    }
+
+    /// The plan as one machine gets it: how others are reached is none of its business, and of 1,000 machines 1,000
+    /// times as much.
+    fn plan_of(&self, machine: usize) -> Plan {
+        let own = self.plan.machines.get(machine).cloned();
+        Plan { machines: own.into_iter().collect(), ..self.plan.clone() }
     }
 
     /// Carries out the sittings that have something left to take, turn by turn.

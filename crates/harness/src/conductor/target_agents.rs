@@ -51,12 +51,11 @@ impl Conductor<'_> {
                     .map(|target| Target::new(&target.name, &target.address))
                     .into_iter()
                     .collect(),
-                machines: vec![via],
+                machines: [via].into(),
                 ..Plan::bare(Vec::new(), Takes::Fixed(1))
             };
             let job = Job {
                 plan,
-                machine: 0,
                 sitting: 0,
                 dir: opening.dir.to_owned(),
                 elapsed_ns: sys::clock::now_ns().saturating_sub(zero_ns),

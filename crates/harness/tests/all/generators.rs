@@ -154,7 +154,7 @@ fn plan(words: &[&str], generators: usize, takes: u32) -> Plan {
     Plan {
         version: PLAN_VERSION,
         seed: 11,
-        machines: vec![via("m", 0)],
+        machines: [via("m", 0)].into(),
         generators: (0..generators).map(|n| via("gen", n)).collect(),
         take_seconds: 0.001,
         ..Plan::bare(words.iter().map(cell).collect(), Takes::Fixed(takes))

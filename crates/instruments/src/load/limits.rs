@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use sys::system::allow_more_files;
 
 use super::host::Host;
 use crate::system_files::root::Root;
@@ -17,43 +17,13 @@ const SPARE_FILES: u64 = 16;
 /// Raises the soft limit of open files as far as needed. Fails when the hard limit is too low; the message says how to
 /// raise it.
 pub fn open_files(connections: usize, threads: usize) -> Result<(), String> {
-    let open = std::fs::read_dir("/proc/self/fd").map_or(64, |entries| entries.count() as u64);
-    let needed = connections as u64 + threads as u64 * FILES_A_THREAD + open + SPARE_FILES;
-    let limit = getrlimit(Resource::Nofile);
-    match missing_files(needed, limit.current, limit.maximum) {
-        Need::Nothing => Ok(()),
-        Need::Raise => {
-            let raised = Rlimit { current: Some(needed), maximum: limit.maximum };
-            setrlimit(Resource::Nofile, raised).map_err(|error| {
-                format!(
-                    "{connections} connections need {needed} open files; raising the limit failed: {error}"
-                )
-            })
-        }
-        Need::More(have) => Err(format!(
-            "{connections} connections need {needed} open files and this process may have {have}: use at most {} \
-             connections, or raise the limit (`ulimit -Hn {needed}` as root, or LimitNOFILE= of the service)",
-            (connections as u64).saturating_sub(needed.saturating_sub(have))
-        )),
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Need {
-    Nothing,
-    Raise,
-    /// The limit that cannot be raised.
-    More(u64),
-}
-
-/// Compares the files needed with the limits; `None` stands for "unlimited".
-fn missing_files(needed: u64, soft: Option<u64>, hard: Option<u64>) -> Need {
-    match (soft, hard) {
-        (None, _) => Need::Nothing,
-        (Some(soft), _) if soft >= needed => Need::Nothing,
-        (_, Some(hard)) if hard < needed => Need::More(hard),
-        _ => Need::Raise,
-    }
+    let more = connections as u64 + threads as u64 * FILES_A_THREAD + SPARE_FILES;
+    allow_more_files(more).map_err(|why| {
+        let fewer = |allowed| (connections as u64).saturating_sub(why.needed.saturating_sub(allowed));
+        let advice =
+            why.allowed.map_or_else(String::new, |allowed| format!(", or use at most {}", fewer(allowed)));
+        format!("{connections} connections: {why}{advice}")
+    })
 }
 
 /// Fails when there are fewer local ports than connections to the one address.
@@ -80,21 +50,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_raised_only_where_that_helps() {
-        assert_eq!(missing_files(100, None, None), Need::Nothing);
-        assert_eq!(missing_files(100, Some(100), Some(100)), Need::Nothing);
-        assert_eq!(missing_files(100, Some(99), Some(100)), Need::Raise);
-        assert_eq!(missing_files(100, Some(99), None), Need::Raise);
-        assert_eq!(missing_files(100, Some(50), Some(99)), Need::More(99));
-    }
-
-    #[test]
     fn too_many_connections_are_named_with_what_would_do() {
         let error = open_files(500_000_000, 1).unwrap_err();
-        assert!(
-            error.starts_with("500000000 connections need 5000000") && error.contains("ulimit"),
-            "{error}"
-        );
+        assert!(error.starts_with("500000000 connections: 5000000") && error.contains("ulimit"), "{error}");
         assert!(open_files(1, 1).is_ok());
     }
 

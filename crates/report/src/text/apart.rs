@@ -1,5 +1,7 @@
 //! Names of rows and columns: cut so that they still tell one from the next, and what all of them share.
 
+use std::collections::HashMap;
+
 use super::{cut, cut_front, width};
 
 /// Characters at which a name may be cut in two: parts of a setting or a path, then also parts of words.
@@ -9,8 +11,9 @@ const ENDS: [&[char]; 2] = [&['/', ' ', '=', ','], &['/', ' ', '=', ',', '-', '_
 /// apart.
 pub fn names(all: &[&str], most: usize) -> Vec<String> {
     let cuts: Vec<String> = all.iter().map(|name| cut(name, most)).collect();
-    let is_alike = |at: &usize| cuts.iter().filter(|other| **other == cuts[*at]).count() > 1;
-    let alike: Vec<usize> = (0..all.len()).filter(is_alike).collect();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    cuts.iter().for_each(|name| *times.entry(name).or_default() += 1);
+    let alike: Vec<usize> = (0..all.len()).filter(|at| times[cuts[*at].as_str()] > 1).collect();
     let shorter = differing(&alike.iter().map(|at| all[*at]).collect::<Vec<_>>(), most);
     let mut out = cuts;
     for (at, name) in alike.into_iter().zip(shorter) {

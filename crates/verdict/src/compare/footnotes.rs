@@ -9,7 +9,7 @@ use model::names::{self, Key};
 use model::older::{self, Older};
 use model::{Better, Fact, Finding, Phase, Samples, SubjectDoc, card};
 
-use super::judge::Pairs;
+use super::judge::{self, Pairs};
 use super::judged::Judged;
 use super::matching::{RowKey, arm_name};
 use super::prepared::{Prepared, SideRow};
@@ -413,6 +413,15 @@ pub fn levels(pairs: &Pairs, prepared: &[Prepared<'_>], options: &CompareOptions
         .any(|arm| pairs.rows(arm, 0).iter().filter(is_shown).any(|judged| is_level(arm, judged)));
     let note = "figures: levels over sittings, whose quotient is ratio; `show` has medians";
     any.then(|| note.to_owned())
+}
+
+/// Where there are too many sides to judge every two of them.
+pub fn unranked(prepared: &[Prepared<'_>]) -> Option<String> {
+    let (base, count) = (&prepared.first()?.side.name, prepared.len());
+    let most = judge::MOST;
+    (count > most).then(|| {
+        format!("ranks: none of more than {most} sides; each of these {count} is compared with {base} alone")
+    })
 }
 
 /// Instruments of which both sides have figures of one definition, which is older than that of today.

@@ -1,7 +1,8 @@
 //! Every pair of sides, row by row: how far apart, how sure, and the verdict after Holm's correction.
 //!
 //! Log ratios arm / base. Headline rows of all pairs are one family, all other rows another, whatever of them is shown;
-//! points and refused rows are in none.
+//! points and refused rows are in none. Of many sides only the pairs with the first one are judged: all pairs of 1,000
+//! sides are half a million.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +28,10 @@ use super::weigh::{self, Weight};
 use super::{value, why};
 use crate::noise;
 
-/// All pairs of sides.
+/// Most sides of which every two are judged.
+pub const MOST: usize = 16;
+
+/// All pairs of sides; of more than [`MOST`] those with the first one.
 pub struct Pairs {
     judged: BTreeMap<(usize, usize), Vec<Judged>>,
     /// Differences in the requests that the first side and the others served.
@@ -37,8 +41,9 @@ pub struct Pairs {
 impl Pairs {
     pub fn new(prepared: &[Prepared<'_>], served: &[Vec<Served>], options: &CompareOptions) -> Pairs {
         let size = prepared.len();
+        let bases = |arm: usize| if size > MOST { arm.min(1) } else { arm };
         let places: Vec<(usize, usize)> =
-            (0..size).flat_map(|arm| (0..arm).map(move |base| (arm, base))).collect();
+            (0..size).flat_map(|arm| (0..bases(arm)).map(move |base| (arm, base))).collect();
         let sides: Vec<_> = places.iter().map(|(arm, base)| (&prepared[*arm], &prepared[*base])).collect();
         let rows = family(&sides, &variants(prepared, options), options);
         let (mut judged, mut unlike) = (BTreeMap::new(), Vec::new());

@@ -1,9 +1,10 @@
 //! Machines, runs, arms and published figures side by side: ratios with intervals, verdicts, ranks, index, value for
 //! money.
 //!
-//! The first side is the base; `ratio` is arm / base. Two sides of one interleaved study are compared block by block,
-//! anything else run against run. Published points are shown and never judged. Not done here: choosing which runs
-//! belong to a side, but that none counts on two; runs of different configurations are reported, not sorted out.
+//! The first side is the base; `ratio` is arm / base. Every two sides are judged; of more than 16, each with the base
+//! alone, without ranks. Two sides of one interleaved study are compared block by block, anything else run against run.
+//! Published points are shown and never judged. Not done here: choosing which runs belong to a side, but that none counts
+//! on two; runs of different configurations are reported, not sorted out.
 
 mod apart;
 mod bound;
@@ -74,6 +75,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     footnotes.extend(footnotes::bases(&rows, &prepared));
     footnotes.extend(footnotes::single(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
+    footnotes.extend(footnotes::unranked(&prepared));
     footnotes.extend(footnotes::levels(&pairs, &prepared, options));
     footnotes.extend(served::footnote(&rows));
     let findings = [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat();

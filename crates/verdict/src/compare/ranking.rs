@@ -1,7 +1,7 @@
 //! Ranks of the sides row by row, and the indexes of each arm against the base.
 //!
-//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. An
-//! index takes every headline row of the base of one scope (whole machine, one thread); a missing one makes it missing.
+//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. More
+//! than [`judge::MOST`] sides have none, since only pairs with the base are judged of them. An index takes every headline row of the base of one scope (whole machine, one thread); a missing one makes it missing.
 //! How many of its rows are open is said with it: an index off 1 would else say more than they do. Published points
 //! have neither interval nor part in it. Where a row of a log's hours is judged by another row, that one is ranked.
 
@@ -12,7 +12,7 @@ use model::why::Reason;
 use model::{Better, Cards, Scope, card};
 use stats::{Dependence, Effect, Held, IndexError, Interval, Matrix, Rank, Verdict};
 
-use super::judge::Pairs;
+use super::judge::{self, Pairs};
 use super::judged::Judged;
 use super::matching::RowKey;
 use super::prepared::Prepared;
@@ -22,6 +22,9 @@ use model::format;
 /// Ranks figure by figure, the best side first, and which neighbours cannot be told apart.
 pub fn ranks(pairs: &Pairs, prepared: &[Prepared<'_>]) -> (Vec<RankDoc>, Vec<TieDoc>) {
     let (mut all, mut ties) = (Vec::new(), Vec::new());
+    if prepared.len() > judge::MOST {
+        return (all, ties);
+    }
     for key in headlines(pairs, prepared) {
         let is_of_sides = prepared.iter().any(|side| side.rows.contains_key(&key));
         let sound = |side: &usize| match prepared[*side].rows.get(&key) {

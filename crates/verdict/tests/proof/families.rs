@@ -71,6 +71,26 @@ fn ten_equal_machines_are_one_family() {
 }
 
 #[test]
+fn more_than_sixteen_machines_are_each_compared_with_the_first_and_have_no_ranks() {
+    let mut rng = Rng::new(44);
+    let world = World { between: ASSUMED, ..World::plain(ROWS) };
+    let mut of = |count: usize| {
+        let runs: Vec<RunData> =
+            (0..count).map(|at| run(&format!("r{at}"), &format!("m{at}"), &world, 1.0, &mut rng)).collect();
+        let sides: Vec<_> = runs.iter().map(|run| side(&run.head.machine, vec![run])).collect();
+        compare(&sides, &options(None))
+    };
+    let all = of(16);
+    assert_eq!((all.rows.len(), all.ranks.len()), (15 * ROWS, 16 * ROWS));
+    assert!(all.footnotes.iter().all(|note| !note.starts_with("ranks:")), "{:?}", all.footnotes);
+    let with_first = of(17);
+    assert_eq!((with_first.rows.len(), with_first.ranks.len()), (16 * ROWS, 0));
+    assert!(with_first.rows.iter().all(|row| row.base == "m0"));
+    let note = "ranks: none of more than 16 sides; each of these 17 is compared with m0 alone";
+    assert!(with_first.footnotes.iter().any(|one| one == note), "{:?}", with_first.footnotes);
+}
+
+#[test]
 fn asking_for_one_row_of_several_machines_makes_no_win_of_it() {
     let mut rng = Rng::new(43);
     let world = World { between: ASSUMED, ..World::plain(ROWS) };

@@ -409,11 +409,11 @@ fn what_boxscore_used_is_named_and_judged_together() {
     let found = own(&run);
     assert_eq!(found.state, Validity::Doubtful, "{found:?}");
     assert!(found.text().contains("1.2 % of one core"), "{found:?}");
-    run.plan.machines[0].command = Some("ssh far ./boxscore".to_owned());
+    std::sync::Arc::make_mut(&mut run.plan.machines)[0].command = Some("ssh far ./boxscore".to_owned());
     assert_eq!(own(&run).state, Validity::Ok, "a controller elsewhere disturbs nothing here");
     run.notes.clear();
     assert_eq!(own(&run).state, Validity::Ok, "nor does one that noted nothing");
-    run.plan.machines[0].command = None;
+    std::sync::Arc::make_mut(&mut run.plan.machines)[0].command = None;
     run.own_cost = Some(OwnCost { agent_cpu_seconds: 5.0, telemetry_cpu_seconds: 1.1, seconds: 100.0 });
     assert_eq!(own(&run).state, Validity::Doubtful, "what is known is too much already");
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use harness::conductor::{Link, NoLink, Part, Parting};
 use harness::worker::{Event, pump};
+use model::format::count;
 use model::frame::{self, Frame};
 use model::login::{PASSWORD, USER};
 use model::plan::Via;
@@ -147,6 +148,7 @@ pub fn start(
     agents: &[Via],
 ) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
+    allow_files(machines.len() + generators.len() + agents.len())?;
     let mut links = Links::default();
     for (index, via) in machines.iter().enumerate() {
         links.machines.push(match parts.get(index) {
@@ -169,6 +171,15 @@ pub fn start(
         links.agents.push(helper(generators.len() + index, via)?);
     }
     Ok((links, events))
+}
+
+/// Lets this program have the pipes of so many children. The usual limit is enough for 300.
+fn allow_files(children: usize) -> Result<(), CliError> {
+    /// Pipes to a child, and both ends of them while it is started.
+    const PIPES: u64 = 3;
+    const SPARE: u64 = 64;
+    let allowed = sys::system::allow_more_files(children as u64 * PIPES + SPARE);
+    allowed.map_err(|why| CliError::data(format!("{}: {why}", count(children, "measuring process"))))
 }
 
 fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<ChildLink, CliError> {

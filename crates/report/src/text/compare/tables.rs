@@ -212,8 +212,14 @@ pub(super) fn several(
             format!("intervals, verdicts, ranks and {}", format::count(arms(doc).len() - most, "more side"));
         part.or(Rank::Figure, left, format!("{}{more}", side_by_side(doc, &few, most, look)))
     };
-    (1..arms(doc).len()).rev().fold(part, narrower)
+    (1..arms(doc).len().min(MOST_SIDES)).rev().fold(part, narrower)
 }
+
+/// A shortened table has fewer sides than this: each number of them is drawn to see whether it fits.
+const MOST_SIDES: usize = 32;
+
+/// A side takes at least so many columns.
+const SIDE: usize = 4;
 
 /// The columns of a table of two machines.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -293,7 +299,8 @@ fn side_by_side(doc: &CompareDoc, figures: &[ComparedFigure<'_>], most: usize, l
     let fits = |at_once: usize| {
         places.chunks(at_once).all(|some| values_table(doc, figures, some).width() <= look.columns)
     };
-    let at_once = (1..=places.len()).rev().find(|n| fits(*n)).unwrap_or(1);
+    let widest = places.len().min(look.columns / SIDE);
+    let at_once = (1..=widest).rev().find(|n| fits(*n)).unwrap_or(1);
     let mut out = String::new();
     for (index, some) in places.chunks(at_once).enumerate() {
         if index > 0 {

@@ -500,7 +500,8 @@ fn what_is_missing_is_measured_as_it_was_before() {
         headline: Vec::new(),
     }];
     run.head.label = Some("small box".into());
-    run.plan.machines = vec![model::plan::Via { name: "m".into(), command: Some("ssh m ./boxscore".into()) }];
+    run.plan.machines =
+        [model::plan::Via { name: "m".into(), command: Some("ssh m ./boxscore".into()) }].into();
     run.plan.generators =
         vec![model::plan::Via { name: "g".into(), command: Some("ssh g ./boxscore".into()) }];
     let missing = capacity_of(vec![run], "web 1/s p99<20ms keepalive=off", &[]).unwrap_err();
