@@ -90,7 +90,8 @@ mod tests {
         let all = |names: std::ops::Range<u32>| names.map(|at| format!("atom{at:03}")).collect::<Vec<_>>();
         assert_eq!(in_short(&all(1..3)), "atom001, atom002");
         assert_eq!(in_short(&all(1..133)), "atom[001-132]");
-        let mixed: Vec<String> = (0..40).map(|at| format!("{}box{at}", "abcdefg".repeat(at % 5 + 1))).collect();
+        let mixed: Vec<String> =
+            (0..40).map(|at| format!("{}box{at}", "abcdefg".repeat(at % 5 + 1))).collect();
         assert_eq!(in_short(&mixed), "abcdefgbox0 and 39 more");
     }
 }

@@ -82,9 +82,10 @@ fn each(arms: &[&ArmDoc], told: impl Fn(&ArmDoc, &str) -> Vec<String>) -> Vec<Ve
         .iter()
         .map(|(said, names)| (said.clone(), model::ranges::fold(names.iter().copied(), |_| true)))
         .collect();
-    let are_folded = alike.iter().zip(&folded).all(|((_, names), (_, name))| {
-        names.len() == 1 || (names.len() >= SHARING && is_one(name))
-    });
+    let are_folded = alike
+        .iter()
+        .zip(&folded)
+        .all(|((_, names), (_, name))| names.len() == 1 || (names.len() >= SHARING && is_one(name)));
     if arms.len() <= model::ranges::TOLD && !are_folded {
         return one_by_one();
     }

@@ -118,9 +118,8 @@ impl Alike {
 
     fn take(&mut self, kind: &'static str, who: &str, text: String, hint: Option<&str>, now_ns: u64) {
         self.since_ns.get_or_insert(now_ns);
-        let is = |group: &&mut Group| {
-            group.kind == kind && group.text == text && group.hint.as_deref() == hint
-        };
+        let is =
+            |group: &&mut Group| group.kind == kind && group.text == text && group.hint.as_deref() == hint;
         match self.groups.iter_mut().find(is) {
             Some(group) => group.names.push(who.to_owned()),
             None => {

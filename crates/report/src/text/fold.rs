@@ -247,7 +247,8 @@ fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Line<'a>> {
             None => all.push((Line { rule: &finding.rule, text }, side.into_iter().collect())),
         }
     }
-    let line = |(line, sides): (Line<'a>, Vec<&str>)| Line { text: behind(&names_of(&sides), line.text), ..line };
+    let line =
+        |(line, sides): (Line<'a>, Vec<&str>)| Line { text: behind(&names_of(&sides), line.text), ..line };
     all.into_iter().map(line).collect()
 }
 
@@ -439,7 +440,8 @@ mod tests {
 
     #[test]
     fn what_is_true_of_a_figure_on_many_sides_is_said_once() {
-        let on = |at: usize, cpus: f64| of_side(busy("index rate kind=integer", cpus), &format!("atom{at:03}"));
+        let on =
+            |at: usize, cpus: f64| of_side(busy("index rate kind=integer", cpus), &format!("atom{at:03}"));
         let findings: Vec<Finding> = (1..=20).map(|at| on(at, if at == 7 { 0.4 } else { 0.5 })).collect();
         let told = folded(&findings, &[]);
         assert_eq!(told.len(), 2, "{told:?}");

@@ -208,6 +208,7 @@ pub fn heading(figure: &NodeFigureDoc, scale: &Scale) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::doc::OddMissingDoc;
     use model::{Better, FactValue, Params, Scope, Unit};
 
     use super::*;
