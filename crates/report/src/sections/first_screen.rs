@@ -222,8 +222,8 @@ fn right(input: &ReportInput) -> Markup {
     }
 }
 
-/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet, and of many
-/// all that have the same. Runs that are pooled have the name of their side.
+/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet, and of
+/// many all that have the same. Runs that are pooled have the name of their side.
 fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
     let are_many = input.runs.len() > MOST;
