@@ -8,6 +8,7 @@ use model::data::Status;
 use model::doc::{Noise, SeriesDoc};
 use model::fake::PLANTED;
 use model::format::count;
+use model::ranges::fold;
 
 use crate::page::{self, Head};
 use crate::section::Section;
@@ -40,10 +41,13 @@ pub fn report(input: &ReportInput) -> String {
     let title = match &cover.title {
         Some(title) => title.clone(),
         None if names.is_empty() => "boxscore".to_owned(),
-        None => format!("{} · boxscore", names.join(", ")),
+        None => format!("{} · boxscore", in_short(&names)),
     };
     page::page(&title, &head(input, &names), &body)
 }
+
+/// Characters of folded names in the bar.
+const MOST_FOLDED: usize = 40;
 
 fn head(input: &ReportInput, names: &[String]) -> Head {
     let mut facts = Vec::new();
@@ -57,11 +61,17 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
         facts.extend(input.runs.iter().any(|(run, _)| run.planted).then(|| PLANTED.to_owned()));
         facts.extend(noise(input).map(|noise| format!("noise {}", noise.how())));
     }
-    let machine = match names {
-        [first, _, _, _, ..] => format!("{first} and {} more", names.len() - 1),
+    Head { machine: in_short(names), facts, command: input.command.clone() }
+}
+
+/// The names of the machines in the width of a bar: of many, folded where that is short, else the first.
+fn in_short(names: &[String]) -> String {
+    match names {
+        [first, _, _, _, ..] => Some(fold(names.iter().map(String::as_str), |_| true))
+            .filter(|folded| folded.chars().count() <= MOST_FOLDED)
+            .unwrap_or_else(|| format!("{first} and {} more", names.len() - 1)),
         few => few.join(", "),
-    };
-    Head { machine, facts, command: input.command.clone() }
+    }
 }
 
 /// Where the headline figures' noise between runs comes from: the least known of them.
@@ -69,4 +79,19 @@ fn noise(input: &ReportInput) -> Option<Noise> {
     let of_takes = |series: &&SeriesDoc| series.headline && series.samples == Samples::Takes;
     let kinds = input.runs.iter().flat_map(|(run, _)| &run.series).filter(of_takes).map(|s| s.noise);
     Noise::of_all(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_machines_are_few_words() {
+        let all = |names: std::ops::Range<u32>| names.map(|at| format!("atom{at:03}")).collect::<Vec<_>>();
+        assert_eq!(in_short(&all(1..3)), "atom001, atom002");
+        assert_eq!(in_short(&all(1..133)), "atom[001-132]");
+        let mixed: Vec<String> =
+            (0..40).map(|at| format!("{}box{at}", "abcdefg".repeat(at % 5 + 1))).collect();
+        assert_eq!(in_short(&mixed), "abcdefgbox0 and 39 more");
+    }
 }

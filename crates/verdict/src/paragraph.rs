@@ -58,13 +58,17 @@ pub fn paragraph(doc: &CompareDoc) -> Paragraph {
     Paragraph::of_lines(&lines)
 }
 
+/// Arms from which on those that are told alike may share their sentences.
+const SHARING: usize = 4;
+
 /// The sentences on each arm; of many arms those that are told alike share them: `Whether atom[002-132] and atom001
-/// differ`.
+/// differ`. Of a few they do where their names are one expression.
 fn each(arms: &[&ArmDoc], told: impl Fn(&ArmDoc, &str) -> Vec<String>) -> Vec<Vec<String>> {
     /// Stands for the name of an arm; no name has it.
     const NAME: &str = "\u{1}";
-    if arms.len() <= model::ranges::TOLD {
-        return arms.iter().map(|arm| told(arm, &arm.name)).collect();
+    let one_by_one = || arms.iter().map(|arm| told(arm, &arm.name)).collect();
+    if arms.len() < SHARING {
+        return one_by_one();
     }
     let mut alike: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for arm in arms {
@@ -74,11 +78,34 @@ fn each(arms: &[&ArmDoc], told: impl Fn(&ArmDoc, &str) -> Vec<String>) -> Vec<Ve
             None => alike.push((said, vec![&arm.name])),
         }
     }
-    let named = |(said, names): (Vec<String>, Vec<&str>)| {
-        let names = model::ranges::fold(names, |_| true);
-        said.iter().map(|sentence| sentence.replace(NAME, &names)).collect()
+    let folded: Vec<(Vec<String>, String)> = alike
+        .iter()
+        .map(|(said, names)| (said.clone(), model::ranges::fold(names.iter().copied(), |_| true)))
+        .collect();
+    let are_folded = alike
+        .iter()
+        .zip(&folded)
+        .all(|((_, names), (_, name))| names.len() == 1 || (names.len() >= SHARING && is_one(name)));
+    if arms.len() <= model::ranges::TOLD && !are_folded {
+        return one_by_one();
+    }
+    let named = |(said, name): (Vec<String>, String)| {
+        said.iter().map(|sentence| sentence.replace(NAME, &name)).collect()
     };
-    alike.into_iter().map(named).collect()
+    folded.into_iter().map(named).collect()
+}
+
+/// True for an expression that is no list of several.
+fn is_one(expression: &str) -> bool {
+    let mut depth = 0_usize;
+    expression.chars().all(|c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c != ',' || depth > 0
+    })
 }
 
 /// Failures of a server are told before how fast it is, in one breath with it.

@@ -87,6 +87,11 @@ fn newest(heads: &[RunHead]) -> Vec<&RunHead> {
 
 /// The planned nodes without a whole run, each once.
 fn absent(planned: &[String], heads: &[RunHead]) -> Vec<OddMissingDoc> {
+    // Whichever run of a study is named, all of it is resumed: one for all.
+    let resumed = |study: &str| {
+        let is = |head: &&RunHead| head.study == study && head.status == Status::Interrupted;
+        heads.iter().rfind(is).map_or_else(String::new, |head| format!(" {}", short(&head.id)))
+    };
     let mut all: Vec<OddMissingDoc> = Vec::new();
     for name in planned {
         let mut own = heads.iter().filter(|head| head.machine == *name);
@@ -96,10 +101,10 @@ fn absent(planned: &[String], heads: &[RunHead]) -> Vec<OddMissingDoc> {
         }
         let why = match own.next_back() {
             Some(head) if head.status == Status::Interrupted => {
-                format!("its run was interrupted: boxscore resume {}", short(&head.id))
+                format!("the run was interrupted: boxscore resume{}", resumed(&head.study))
             }
-            Some(head) => format!("its run has no figure ({})", head.status.word()),
-            None => "it has no run of the study".to_owned(),
+            Some(head) => format!("the run has no figure ({})", head.status.word()),
+            None => "not in the study's runs".to_owned(),
         };
         all.push(OddMissingDoc { node: name.clone(), why });
     }

@@ -63,7 +63,7 @@ pub struct Display {
     faults: HashSet<(usize, String)>,
     /// Those that were printed.
     remarks: HashSet<String>,
-    lost: Lost,
+    alike: Alike,
 }
 
 /// The estimate of a figure after a take.
@@ -87,22 +87,45 @@ const PLAIN_LINE_NS: u64 = 5_000_000_000;
 /// Columns of a plain line, wherever it goes.
 const PLAIN_COLUMNS: usize = 80;
 
-/// Losses that are not told yet: those for one reason within a moment are one line.
+/// Losses and faults that are not told yet: those that are alike within a moment are one line, of whatever machines.
 #[derive(Debug, Default)]
-struct Lost {
+struct Alike {
     since_ns: Option<u64>,
-    /// Why, what helps, and who.
-    groups: Vec<(String, Option<String>, Vec<String>)>,
+    groups: Vec<Group>,
 }
 
-impl Lost {
-    const MOMENT_NS: u64 = 1_000_000_000;
+/// What was told of some machines.
+#[derive(Debug)]
+struct Group {
+    /// What stands before the names.
+    kind: &'static str,
+    text: String,
+    hint: Option<String>,
+    names: Vec<String>,
+}
 
-    fn take(&mut self, who: &str, why: &str, hint: Option<&str>, now_ns: u64) {
+impl Alike {
+    const MOMENT_NS: u64 = 1_000_000_000;
+    const FAULT: &'static str = "fault: ";
+
+    fn lost(&mut self, who: &str, why: &str, hint: Option<&str>, now_ns: u64) {
+        self.take("", who, format!("lost: {why}"), hint, now_ns);
+    }
+
+    fn fault(&mut self, who: &str, text: String, now_ns: u64) {
+        self.take(Self::FAULT, who, text, None, now_ns);
+    }
+
+    fn take(&mut self, kind: &'static str, who: &str, text: String, hint: Option<&str>, now_ns: u64) {
         self.since_ns.get_or_insert(now_ns);
-        match self.groups.iter_mut().find(|(known, helps, _)| known == why && helps.as_deref() == hint) {
-            Some((_, _, names)) => names.push(who.to_owned()),
-            None => self.groups.push((why.to_owned(), hint.map(str::to_owned), vec![who.to_owned()])),
+        let is =
+            |group: &&mut Group| group.kind == kind && group.text == text && group.hint.as_deref() == hint;
+        match self.groups.iter_mut().find(is) {
+            Some(group) => group.names.push(who.to_owned()),
+            None => {
+                let (hint, names) = (hint.map(str::to_owned), vec![who.to_owned()]);
+                self.groups.push(Group { kind, text, hint, names });
+            }
         }
     }
 
@@ -112,10 +135,10 @@ impl Lost {
 
     /// The lines, and nothing is left.
     fn told(&mut self) -> Vec<String> {
-        let Lost { groups, .. } = std::mem::take(self);
-        let lines = |(why, hint, names): (String, Option<String>, Vec<String>)| {
-            let hint = hint.map(|hint| format!(" hint: {hint}"));
-            std::iter::once(said_of(&names, &format!("lost: {why}"))).chain(hint)
+        let Alike { groups, .. } = std::mem::take(self);
+        let lines = |group: Group| {
+            let hint = group.hint.map(|hint| format!(" hint: {hint}"));
+            std::iter::once(format!("{}{}", group.kind, said_of(&group.names, &group.text))).chain(hint)
         };
         groups.into_iter().flat_map(lines).collect()
     }
@@ -153,8 +176,8 @@ impl Screen for Display {
 
     fn show(&mut self, show: &Show<'_>) {
         self.follow(show);
-        if self.lost.are_due(sys::clock::now_ns()) {
-            self.tell_lost();
+        if self.alike.are_due(sys::clock::now_ns()) {
+            self.tell_alike();
         }
         match show {
             Show::Doing { machine, text } => self.told(&format!("{}{text}", self.on(*machine)), text),
@@ -213,7 +236,7 @@ impl Screen for Display {
     }
 
     fn end(&mut self) {
-        self.tell_lost();
+        self.tell_alike();
         self.tell_unfit();
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -251,7 +274,7 @@ impl Display {
             unfit: Vec::new(),
             faults: HashSet::new(),
             remarks: HashSet::new(),
-            lost: Lost::default(),
+            alike: Alike::default(),
         }
     }
 
@@ -301,7 +324,10 @@ impl Display {
         let estimate = known.map(Estimate::line).unwrap_or_default();
         match &take.fault {
             Some(fault) if self.faults.insert((machine, fault.text.clone())) => {
-                self.talk(&format!("fault: {}: {fault}", self.doing));
+                let who = self.plan.machines.get(machine).map(|via| via.name.clone()).unwrap_or_default();
+                let text = format!("{}: {fault}", self.title(take.cell, take.arm));
+                self.alike.fault(&who, text, sys::clock::now_ns());
+                self.tell_one();
             }
             Some(_) => self.refresh("fault"),
             None => self.refresh(&estimate),
@@ -453,16 +479,20 @@ impl Display {
         }
     }
 
-    /// Of one machine it is told at once; of several, those that are lost together are one line.
     fn lost(&mut self, who: &str, why: &str, hint: Option<&str>) {
-        self.lost.take(who, why, hint, sys::clock::now_ns());
+        self.alike.lost(who, why, hint, sys::clock::now_ns());
+        self.tell_one();
+    }
+
+    /// Of one machine it is told at once; of several, what happens to them together is one line.
+    fn tell_one(&mut self) {
         if !self.machines.are_several() {
-            self.tell_lost();
+            self.tell_alike();
         }
     }
 
-    fn tell_lost(&mut self) {
-        self.lost.told().iter().for_each(|line| self.talk(line));
+    fn tell_alike(&mut self) {
+        self.alike.told().iter().for_each(|line| self.talk(line));
     }
 
     fn talk(&self, text: &str) {
@@ -498,16 +528,34 @@ mod tests {
 
     #[test]
     fn machines_that_are_lost_for_one_reason_are_one_line() {
-        let mut lost = Lost::default();
+        let mut alike = Alike::default();
         for at in 1..=132 {
-            lost.take(&format!("atom{at:03}"), "the pipe was closed", None, 5);
+            alike.lost(&format!("atom{at:03}"), "the pipe was closed", None, 5);
         }
-        lost.take("head", "it hangs", Some("cycle it"), 5);
-        assert!(!lost.are_due(5) && lost.are_due(5 + Lost::MOMENT_NS));
+        alike.lost("head", "it hangs", Some("cycle it"), 5);
+        assert!(!alike.are_due(5) && alike.are_due(5 + Alike::MOMENT_NS));
         let told = ["atom[001-132]: lost: the pipe was closed", "head: lost: it hangs", " hint: cycle it"];
-        assert_eq!(lost.told(), told);
-        assert!(lost.told().is_empty() && !lost.are_due(u64::MAX));
-        lost.take("box2 (ssh box2 ./boxscore)", "closed", None, 9);
-        assert_eq!(lost.told(), ["box2 (ssh box2 ./boxscore): lost: closed"]);
+        assert_eq!(alike.told(), told);
+        assert!(alike.told().is_empty() && !alike.are_due(u64::MAX));
+        alike.lost("box2 (ssh box2 ./boxscore)", "closed", None, 9);
+        assert_eq!(alike.told(), ["box2 (ssh box2 ./boxscore): lost: closed"]);
+    }
+
+    #[test]
+    fn machines_that_failed_alike_are_one_line() {
+        let mut alike = Alike::default();
+        for at in 3..=7 {
+            alike.fault(&format!("atom{at:03}"), "crc32c: no memory".to_owned(), 5);
+            alike.lost(&format!("atom{at:03}"), "no memory", None, 5);
+        }
+        alike.fault("atom009", "crc32c: no room".to_owned(), 5);
+        let told = [
+            "fault: atom[003-007]: crc32c: no memory",
+            "atom[003-007]: lost: no memory",
+            "fault: atom009: crc32c: no room",
+        ];
+        assert_eq!(alike.told(), told);
+        alike.fault("", "crc32c: no memory".to_owned(), 9);
+        assert_eq!(alike.told(), ["fault: crc32c: no memory"]);
     }
 }

@@ -70,6 +70,11 @@ fn two_machines_without_disks_are_booted_inspected_scored_and_measured() {
         let fact =
             |key: &str| sheet.facts.iter().find(|fact| fact.key == key).map(|fact| format!("{fact:?}"));
         assert!(fact("kernel.release").is_some_and(|fact| fact.contains("cloud")), "{sheet:?}");
+        let line = fact("kernel.cmdline").expect("its command line");
+        assert!(
+            line.contains("tsc=reliable") && !line.contains("boxscore."),
+            "a secret key is there: {line}"
+        );
     }
     // They serve on after the command has ended.
     let vias =

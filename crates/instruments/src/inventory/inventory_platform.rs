@@ -97,7 +97,7 @@ fn processors(sheet: &mut Sheet<'_>) {
 fn kernel(sheet: &mut Sheet<'_>) {
     sheet.file("kernel.release", "/proc/sys/kernel/osrelease");
     sheet.maybe("kernel.version", "/proc/sys/kernel/version");
-    sheet.file("kernel.cmdline", "/proc/cmdline");
+    command_line(sheet);
     arch(sheet);
     let places = ["/etc/os-release", "/usr/lib/os-release"];
     let name = places.iter().find_map(|path| Some((path, text::os_name(&sheet.root.maybe(path)?)?)));
@@ -106,6 +106,23 @@ fn kernel(sheet: &mut Sheet<'_>) {
         None => sheet.unknown("os.name", "/etc/os-release", ABSENT),
     }
     sheet.file("boot.id", "/proc/sys/kernel/random/boot_id");
+}
+
+/// The kernel's command line. What boxscore itself put there when it booted the machine is left out: it differs from
+/// machine to machine, and has the key of the agent.
+fn command_line(sheet: &mut Sheet<'_>) {
+    let path = "/proc/cmdline";
+    match sheet.root.read(path) {
+        Ok(text) if text.split_ascii_whitespace().any(is_ours) => {
+            let words: Vec<&str> = text.split_ascii_whitespace().filter(|word| !is_ours(word)).collect();
+            sheet.text("kernel.cmdline", words.join(" "), path);
+        }
+        _ => sheet.file("kernel.cmdline", path),
+    }
+}
+
+fn is_ours(word: &str) -> bool {
+    word.starts_with("boxscore.")
 }
 
 /// The architecture. Kernels since 6.1 name it; before, the running program's own is used. The program's architecture
@@ -233,6 +250,8 @@ fn looks_like_type(name: &str, separator: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::FactValue;
+
     use super::*;
 
     #[test]
@@ -247,6 +266,24 @@ mod tests {
     fn a_32_bit_program_on_a_64_bit_kernel_is_no_native_one() {
         assert!(same_arch("aarch64", "aarch64") && same_arch("i686", "x86"));
         assert!(!same_arch("x86_64", "x86") && !same_arch("x86_64", "aarch64"));
+    }
+
+    #[test]
+    fn the_key_of_a_booted_agent_is_in_no_sheet() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::at(dir.path());
+        std::fs::create_dir(dir.path().join("proc")).unwrap();
+        let line_of = |text: &str| {
+            std::fs::write(dir.path().join("proc/cmdline"), text).unwrap();
+            let mut sheet = Sheet::new(&root);
+            command_line(&mut sheet);
+            sheet.done().pop().and_then(|fact| fact.value)
+        };
+        let said = |text: &str| Some(FactValue::Text(text.to_owned()));
+        let line = line_of("initrd=initrd quiet boxscore.name=a1 boxscore.key=e5f7772d  panic=30\n");
+        assert_eq!(line, said("initrd=initrd quiet panic=30"));
+        assert_eq!(line_of("root=x  ro\n"), said("root=x  ro"));
+        assert_eq!(line_of("\n"), None);
     }
 
     #[test]

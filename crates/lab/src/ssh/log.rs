@@ -139,12 +139,18 @@ fn known(line: &str, stage: Stage, seconds: f64) -> Option<Failure> {
     None
 }
 
+const TAKES_NONE: &str = "this machine sends nothing there (a blackhole route, or a link-local address of no link)";
+const FORBIDDEN: &str = "this machine forbids it (a route of kind prohibit, or its firewall)";
+
 /// The failure of a connection that did not come about; the reason stands behind the last colon.
 fn unconnected(line: &str, seconds: f64) -> Failure {
     let reason = printable(line.rsplit(": ").next().unwrap_or(line).as_bytes());
     match reason.as_str() {
         "Connection refused" => Failure::Refused,
         "Connection timed out" | "Operation timed out" => Failure::Slow { stage: Stage::Connect, seconds },
+        // What Linux says of a route of kind blackhole, and of a link-local address of no link.
+        "Invalid argument" => Failure::NoRoute { said: TAKES_NONE.to_owned() },
+        "Permission denied" | "Operation not permitted" => Failure::NoRoute { said: FORBIDDEN.to_owned() },
         _ => Failure::NoRoute { said: reason },
     }
 }
@@ -207,6 +213,10 @@ mod tests {
         );
         let changed = "@@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @@\nOffending ED25519 key in /k/known_hosts:3\n";
         assert!(log(changed).failure(1.0).to_string().ends_with("(/k/known_hosts:3)"));
+        let blackhole = log("ssh: connect to host 10.1.1.1 port 22: Invalid argument").failure(1.0);
+        assert_eq!(blackhole, Failure::NoRoute { said: TAKES_NONE.to_owned() });
+        let prohibit = log("ssh: connect to host 10.1.1.1 port 22: Permission denied").failure(1.0);
+        assert_eq!(prohibit, Failure::NoRoute { said: FORBIDDEN.to_owned() });
         let denied = log("root@10.0.0.1: Permission denied (publickey).").failure(1.0).to_string();
         assert_eq!(denied, "it refused the login; it accepts publickey");
     }

@@ -18,6 +18,7 @@ use crate::plot::{Caption, Estimate, RatioPlot, Sparkline};
 use crate::section::{ReportInput, Section};
 use crate::sections::{score, takes, web_by_connections, web_by_rate};
 use crate::text::compare::{ComparedFigure, arms, doubtful, figures};
+use crate::text::fold::names_of;
 use crate::text::notes;
 use crate::text::score::reference_note;
 use crate::text::spec::Spec;
@@ -205,9 +206,14 @@ fn right(input: &ReportInput) -> Markup {
             // Of a run that no rule looks at there is nothing to say.
             @if !doc.findings.is_empty() || !doc.errors.is_empty() { (page::card(&name, &trust(input, doc, data))) }
         }
+        @if pooled.is_none() && input.runs.len() > MOST {
+            p class="mut" { (page::prose(&format!(
+                "What is doubtful of {}: `boxscore show NAME`", count(input.runs.len() - MOST, "more run")
+            ))) }
+        }
         @if let Some((name, doubts)) = of_reference(input) { (page::card(&format!("Trust · {name}"), &doubts)) }
         @for (names, lines) in sheets(input) {
-            @let name = if several { names.join(", ") } else { "This machine".to_owned() };
+            @let name = if several { names_of(&names) } else { "This machine".to_owned() };
             (page::card(&name, &html! { p {
                 @for line in &lines { (line) br; }
                 @if !input.cover.summary { a href="#machines" { "full spec sheet" } }
@@ -216,15 +222,16 @@ fn right(input: &ReportInput) -> Markup {
     }
 }
 
-/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet. Runs that
-/// are pooled have the name of their side.
+/// The short sheets of the machines with the runs of each: the runs of one that did not change share a sheet, and of
+/// many all that have the same. Runs that are pooled have the name of their side.
 fn sheets(input: &ReportInput) -> Vec<(Vec<String>, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
+    let are_many = input.runs.len() > MOST;
     for (run, (doc, _)) in input.runs.iter().enumerate() {
         let id = doc.machine.id.as_str();
         let lines: Vec<String> =
             Spec(&input.facts(run)).summary().into_iter().chain(costs(input, run)).collect();
-        match all.iter_mut().find(|(same, _, sheet)| *same == id && *sheet == lines) {
+        match all.iter_mut().find(|(same, _, sheet)| (are_many || *same == id) && *sheet == lines) {
             Some((_, names, _)) => names.push(side_or_run(input, run)),
             None if lines.is_empty() => {}
             None => all.push((id, vec![side_or_run(input, run)], lines)),

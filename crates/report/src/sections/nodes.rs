@@ -10,7 +10,7 @@ use crate::page::{self, Column};
 use crate::plot::ratio::{RatioRow, Sides};
 use crate::plot::{Caption, Estimate, RatioPlot};
 use crate::section::{ReportInput, Section, sentence};
-use crate::text::nodes::{heading, made_of, remarks, scale};
+use crate::text::nodes::{heading, made_of, missing, remarks, scale, unplaced};
 use crate::theme::{Trust, Verdict};
 
 pub static SECTION: Section = Section::new(4, draw);
@@ -90,19 +90,16 @@ fn ties(doc: &NodesDoc) -> Markup {
 /// In what nodes are odd, which have no rank, which no run.
 fn trust(doc: &NodesDoc) -> Markup {
     let odd = || doc.nodes.iter().flat_map(|node| node.evidence.iter().map(move |evidence| (node, evidence)));
-    let unplaced = || doc.nodes.iter().filter_map(|node| Some((node, node.why.as_ref()?)));
-    if odd().next().is_none() && unplaced().next().is_none() && doc.missing.is_empty() {
+    let others: Vec<(String, String)> = unplaced(doc).into_iter().chain(missing(doc)).collect();
+    if odd().next().is_none() && others.is_empty() {
         return html! {};
     }
     html! { ul class="trust" {
         @for (node, evidence) in odd() {
             (Trust::Doubtful.line(&html! { b { (node.node) } " is odd: " (page::prose(&evidence.to_string())) }))
         }
-        @for (node, why) in unplaced() {
-            (Trust::Refused.line(&html! { b { (node.node) } " has no rank: " (page::prose(why)) }))
-        }
-        @for missing in &doc.missing {
-            (Trust::Refused.line(&html! { b { (missing.node) } " is missing: " (page::prose(&missing.why)) }))
+        @for (who, why) in &others {
+            (Trust::Refused.line(&html! { b { (who) } ": " (page::prose(why)) }))
         }
     } }
 }

@@ -64,13 +64,25 @@ fn key(figure: &FigureName, cards: Cards) -> Key<'_> {
 
 /// The sentence of one finding, with its side and its subject in front.
 pub fn sentence(finding: &Finding, cards: Cards) -> String {
-    let name = match finding.rule.names_subject() {
-        true => String::new(),
-        false => name(&finding.subject, cards),
-    };
     let runs: Vec<&str> = finding.subject.run.as_deref().into_iter().collect();
-    let parts = [whose(finding.subject.side.as_deref(), &runs), name, finding.text()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+    behind(&whose(finding.subject.side.as_deref(), &runs), sentence_of_any(finding, cards))
+}
+
+/// The same of whatever side.
+fn sentence_of_any(finding: &Finding, cards: Cards) -> String {
+    match finding.rule.names_subject() {
+        true => finding.text(),
+        false => behind(&name(&finding.subject, cards), finding.text()),
+    }
+}
+
+/// `who: text`.
+fn behind(who: &str, text: String) -> String {
+    match (who.is_empty(), text.is_empty()) {
+        (true, _) => text,
+        (false, true) => who.to_owned(),
+        (false, false) => format!("{who}: {text}"),
+    }
 }
 
 /// `a, b`, or of many `atom[001-132]`.
@@ -127,11 +139,30 @@ pub fn sentences<'a>(findings: &[&'a Finding], headlines: &Headlines) -> Vec<Lin
             None => groups.push(Group { side, kind, members: vec![member] }),
         }
     }
-    out.extend(groups.iter().filter_map(|group| {
-        let rule = group.members.first()?.rule;
-        Some(Line { rule, text: group.sentence(headlines) })
-    }));
+    out.extend(of_sides(&groups, headlines));
     out
+}
+
+/// A line for each group; sides of which the same is true share one.
+fn of_sides<'a>(groups: &[Group<'a>], headlines: &Headlines) -> Vec<Line<'a>> {
+    let mut all: Vec<(Line<'a>, Vec<&str>, Vec<&str>)> = Vec::new();
+    for group in groups {
+        let Some(first) = group.members.first() else { continue };
+        let (text, runs) = (group.sentence(headlines), group.runs());
+        let is = |(known, sides, of): &&mut (Line<'a>, Vec<&str>, Vec<&str>)| {
+            let are_whole = runs.is_empty() && of.is_empty();
+            are_whole && known.text == text && !sides.is_empty() && group.side.is_some()
+        };
+        match all.iter_mut().find(is) {
+            Some((_, sides, _)) => sides.extend(group.side),
+            None => all.push((Line { rule: first.rule, text }, group.side.into_iter().collect(), runs)),
+        }
+    }
+    let line = |(line, sides, runs): (Line<'a>, Vec<&str>, Vec<&str>)| {
+        let side = (!sides.is_empty()).then(|| names_of(&sides));
+        Line { text: behind(&whose(side.as_deref(), &runs), line.text), ..line }
+    };
+    all.into_iter().map(line).collect()
 }
 
 /// One short line for each rule, behind the sides that it is about, with the count of its figures; the whole sentence
@@ -216,29 +247,29 @@ fn of_runs<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<Line<'a>> {
             None => all.push((Line { rule: &finding.rule, text }, side.into_iter().collect())),
         }
     }
-    let line = |(line, sides): (Line<'a>, Vec<&str>)| match sides.is_empty() {
-        true => line,
-        false => Line { text: format!("{}: {}", names_of(&sides), line.text), ..line },
-    };
+    let line =
+        |(line, sides): (Line<'a>, Vec<&str>)| Line { text: behind(&names_of(&sides), line.text), ..line };
     all.into_iter().map(line).collect()
 }
 
 impl Group<'_> {
+    /// Of whatever side.
     fn sentence(&self, headlines: &Headlines) -> String {
         if let [only] = self.members.as_slice() {
-            return sentence(only.finding, headlines.cards);
+            return sentence_of_any(only.finding, headlines.cards);
         }
         let members: Vec<(&Rule, &str)> =
             self.members.iter().map(|member| (member.rule, member.name.as_str())).collect();
-        let said = Rule::many(&members, &self.figures(headlines));
+        Rule::many(&members, &self.figures(headlines))
+    }
+
+    /// The runs that are named, each once.
+    fn runs(&self) -> Vec<&str> {
         let mut runs: Vec<&str> = Vec::new();
         for run in self.members.iter().filter_map(|member| member.finding.subject.run.as_deref()) {
             runs.extend((!runs.contains(&run)).then_some(run));
         }
-        match whose(self.side, &runs).as_str() {
-            "" => said,
-            whose => format!("{whose}: {said}"),
-        }
+        runs
     }
 
     /// `31 figures (integer, floating, ...)`: headline figures by name, the others counted. `further` ones are none of
@@ -405,6 +436,17 @@ mod tests {
         let findings =
             [of_side(told("off"), "a"), of_side(told("off"), "b"), of_side(told("on"), "b"), told("off")];
         assert_eq!(folded(&findings, &[]), ["a, b: off", "b: on", "off"]);
+    }
+
+    #[test]
+    fn what_is_true_of_a_figure_on_many_sides_is_said_once() {
+        let on =
+            |at: usize, cpus: f64| of_side(busy("index rate kind=integer", cpus), &format!("atom{at:03}"));
+        let findings: Vec<Finding> = (1..=20).map(|at| on(at, if at == 7 { 0.4 } else { 0.5 })).collect();
+        let told = folded(&findings, &[]);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].starts_with("atom[001-006,008-020]: integer: "), "{told:?}");
+        assert!(told[1].starts_with("atom007: integer: "), "{told:?}");
     }
 
     #[test]

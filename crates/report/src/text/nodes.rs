@@ -1,7 +1,8 @@
 //! The nodes of a study in order: a row each, and below them in what the odd ones are not like the others.
 
-use model::doc::{NodeDoc, NodeFigureDoc, NodesDoc, OddEvidenceDoc, OddMissingDoc};
+use model::doc::{NodeDoc, NodeFigureDoc, NodesDoc, OddEvidenceDoc};
 use model::format::{self, Scale, count};
+use model::ranges::fold;
 
 use super::fit::{Part, Rank};
 use super::grid::{Align, Cell, Grid};
@@ -153,12 +154,42 @@ fn told(doc: &NodesDoc) -> Vec<(&'static str, String)> {
         let odd =
             |evidence: &OddEvidenceDoc| format!("{} is odd: {}", node.node, plain(&evidence.to_string()));
         all.extend(node.evidence.iter().map(|evidence| ("!", odd(evidence))));
-        let unplaced = |why: &String| ("-", format!("{} has no rank: {}", node.node, plain(why)));
-        all.extend(node.why.iter().map(unplaced));
     }
-    let missing = |one: &OddMissingDoc| ("-", format!("{} is missing: {}", one.node, plain(&one.why)));
-    all.extend(doc.missing.iter().map(missing));
+    let line = |(who, why): (String, String)| ("-", format!("{who}: {}", plain(&why)));
+    all.extend(unplaced(doc).into_iter().chain(missing(doc)).map(line));
     all
+}
+
+/// Which nodes have no rank, and why: `a1 has no rank`, `a[1-5] have no rank`.
+pub fn unplaced(doc: &NodesDoc) -> Vec<(String, String)> {
+    let all = doc.nodes.iter().filter_map(|node| Some((node.node.as_str(), node.why.as_deref()?)));
+    alike(all, "has no rank", "have no rank")
+}
+
+/// Which nodes have no run, and why: `a1 is missing`, `a[1-5] are missing`.
+pub fn missing(doc: &NodesDoc) -> Vec<(String, String)> {
+    let all = doc.missing.iter().map(|one| (one.node.as_str(), one.why.as_str()));
+    alike(all, "is missing", "are missing")
+}
+
+/// Nodes of which the same is true are told together, in the order in which the reasons come.
+fn alike<'a>(
+    all: impl Iterator<Item = (&'a str, &'a str)>,
+    of_one: &str,
+    of_several: &str,
+) -> Vec<(String, String)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, why) in all {
+        match groups.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((why, vec![name])),
+        }
+    }
+    let told = |(why, names): (&str, Vec<&str>)| {
+        let verb = if names.len() == 1 { of_one } else { of_several };
+        (format!("{} {verb}", fold(names, |_| true)), why.to_owned())
+    };
+    groups.into_iter().map(told).collect()
 }
 
 fn odd(doc: &NodesDoc, look: Look) -> String {
@@ -177,6 +208,7 @@ pub fn heading(figure: &NodeFigureDoc, scale: &Scale) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::doc::OddMissingDoc;
     use model::{Better, FactValue, Params, Scope, Unit};
 
     use super::*;
@@ -230,8 +262,13 @@ mod tests {
             ties: vec![tied],
             margin: 0.05,
             fewest: 5,
-            missing: vec![OddMissingDoc { node: "rack9".into(), why: "it has no run of the study".into() }],
+            missing: ["rack9", "spare1", "rack10"].map(absent).into(),
         }
+    }
+
+    fn absent(name: &str) -> OddMissingDoc {
+        let why = if name == "spare1" { "it was lost" } else { "not in the study's runs" };
+        OddMissingDoc { node: name.to_owned(), why: why.to_owned() }
     }
 
     #[test]

@@ -186,17 +186,27 @@ fn many_arms_that_are_told_alike_share_their_sentences() {
         }
         row
     };
-    let names: Vec<String> = (2..=132).map(|at| format!("atom{at:03}")).collect();
-    let rows = names.iter().map(|name| match name.as_str() {
-        "atom017" => held(name, 0.5, VerdictWord::Worse),
-        _ => held(name, 1.0, VerdictWord::CannotTell),
-    });
-    let mut doc = doc(rows.collect());
-    let base = doc.arms[0].clone();
-    doc.arms = std::iter::once(base)
-        .chain(names.iter().map(|name| ArmDoc { name: name.clone(), ..doc.arms[1].clone() }))
-        .collect();
-    let text = paragraph(&doc).to_string();
+    let said = |names: &[String]| {
+        let rows = names.iter().map(|name| match name.as_str() {
+            "atom017" => held(name, 0.5, VerdictWord::Worse),
+            _ => held(name, 1.0, VerdictWord::CannotTell),
+        });
+        let mut doc = doc(rows.collect());
+        let base = doc.arms[0].clone();
+        doc.arms = std::iter::once(base)
+            .chain(names.iter().map(|name| ArmDoc { name: name.clone(), ..doc.arms[1].clone() }))
+            .collect();
+        paragraph(&doc).to_string()
+    };
+    let atoms = |numbers: std::ops::RangeInclusive<u32>| -> Vec<String> {
+        numbers.map(|at| format!("atom{at:03}")).collect()
+    };
+    // A few share them where they have one expression.
+    let text = said(&atoms(12..=18));
+    assert!(text.starts_with("Whether atom[012-016,018] and ref differ on any of the figures"), "{text}");
+    let text = said(&["oak", "elm", "fir", "ash"].map(str::to_owned));
+    assert!(text.starts_with("Whether oak and ref differ on any of the figures"), "{text}");
+    let text = said(&atoms(2..=132));
     assert!(text.starts_with("Whether atom[002-016,018-132] and ref differ on any of the figures"), "{text}");
     assert!(text.contains("\natom017 computes") && text.lines().count() <= 3, "{text}");
 }
