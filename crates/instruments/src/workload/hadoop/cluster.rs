@@ -71,7 +71,7 @@ pub struct Cluster {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     pub folder: String,
-    /// TeraChecksum's sum of its rows.
+    /// TeraChecksum's sum of its rows; empty of a log, whose jobs are proved otherwise.
     pub checksum: String,
 }
 

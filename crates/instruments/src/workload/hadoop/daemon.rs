@@ -100,7 +100,7 @@ impl Site {
 
     /// True where the Java has packages that must be opened to Hadoop.
     pub fn opens(&self) -> bool {
-        self.distribution.java.version >= 9
+        self.distribution.opens()
     }
 
     /// Starts a daemon on a node. Fails when it cannot be started; the calling thread must last as long as it.

@@ -16,6 +16,8 @@ use crate::workload::shell::{self, Ended};
 /// The programs of Hadoop that are run.
 pub const EXAMPLES: &str = "org.apache.hadoop.examples.ExampleDriver";
 pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
+/// Its commands for files.
+pub const SHELL: &str = "org.apache.hadoop.fs.FsShell";
 pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
 const KNOWN: Duration = Duration::from_secs(20);
@@ -137,14 +139,15 @@ fn failure(ended: &Ended) -> String {
     })
 }
 
-fn said(log: &str) -> Option<String> {
+/// What a client's log says of why its job failed: the error of a task, else the state of the job, else what was thrown.
+pub fn said(log: &str) -> Option<String> {
     const FAILED: &str = " failed with state ";
     let lines: Vec<&str> = log.lines().map(str::trim).collect();
     let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
     // A job that ran in its client alone says no more than that.
     let state = state.filter(|state| !state.ends_with("due to: NA"));
     // The error of a task that failed stands before the state of its job.
-    let error = lines.iter().find_map(|line| line.strip_prefix("Error: "));
+    let error = lines.iter().position(|line| line.starts_with("Error: ")).map(|at| innermost(&lines[at..]));
     let thrown = lines.iter().find(|line| {
         !line.starts_with("at ")
             && line.contains("Exception: ")
@@ -158,6 +161,15 @@ fn said(log: &str) -> Option<String> {
         (None, None, None) => return None,
     };
     Some(text.chars().take(300).collect())
+}
+
+/// The last cause of the stack that the first of these lines begins, else what that line says.
+fn innermost<'a>(lines: &[&'a str]) -> &'a str {
+    const CAUSE: &str = "Caused by: ";
+    let is_of_stack = |line: &&&str| [CAUSE, "at ", "... "].iter().any(|begin| line.starts_with(begin));
+    let stack = lines.iter().skip(1).take_while(is_of_stack);
+    let cause = stack.filter_map(|line| line.strip_prefix(CAUSE)).last();
+    cause.or_else(|| lines.first()?.strip_prefix("Error: ")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -177,6 +189,14 @@ mod tests {
         let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
                     1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
         assert_eq!(said(heap).as_deref(), Some("a task says: Java heap space"));
+        let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
+                       Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
+                       Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
+                       \tat c\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
+        assert_eq!(
+            said(program).as_deref(),
+            Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")
+        );
         let am =
             "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
         assert_eq!(
