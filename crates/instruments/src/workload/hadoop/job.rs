@@ -148,28 +148,35 @@ pub fn said(log: &str) -> Option<String> {
     let state = state.filter(|state| !state.ends_with("due to: NA"));
     // The error of a task that failed stands before the state of its job.
     let error = lines.iter().position(|line| line.starts_with("Error: ")).map(|at| innermost(&lines[at..]));
-    let thrown = lines.iter().find(|line| {
+    let thrown = lines.iter().position(|line| {
         !line.starts_with("at ")
             && line.contains("Exception: ")
             && !line.contains(" INFO ")
             && !line.contains(" WARN ")
     });
+    let thrown = thrown.map(|at| innermost(&lines[at..]));
     let text = match (error, state, thrown) {
         (Some(error), ..) => format!("a task says: {error}"),
         (None, Some(state), _) => format!("its job ended in the state {state}"),
-        (None, None, Some(thrown)) => (*thrown).to_owned(),
+        (None, None, Some(thrown)) => thrown.to_owned(),
         (None, None, None) => return None,
     };
     Some(text.chars().take(300).collect())
 }
 
-/// The last cause of the stack that the first of these lines begins, else what that line says.
+/// The last cause of the stack that the first of these lines begins, else what that line says. Java wraps a cause in
+/// one that says more and ends with it: then that one.
 fn innermost<'a>(lines: &[&'a str]) -> &'a str {
     const CAUSE: &str = "Caused by: ";
     let is_of_stack = |line: &&&str| [CAUSE, "at ", "... "].iter().any(|begin| line.starts_with(begin));
+    let first = lines.first().map(|line| line.strip_prefix("Error: ").unwrap_or(line));
     let stack = lines.iter().skip(1).take_while(is_of_stack);
-    let cause = stack.filter_map(|line| line.strip_prefix(CAUSE)).last();
-    cause.or_else(|| lines.first()?.strip_prefix("Error: ")).unwrap_or_default()
+    let causes: Vec<&str> =
+        first.into_iter().chain(stack.filter_map(|line| line.strip_prefix(CAUSE))).collect();
+    let says = |cause: &str| cause.split_once(": ").map_or("", |(_, says)| says).to_owned();
+    let mut all = causes.into_iter().rev();
+    let last = all.next().unwrap_or_default();
+    all.next().filter(|above| !says(last).is_empty() && above.ends_with(&says(last))).unwrap_or(last)
 }
 
 #[cfg(test)]
@@ -192,7 +199,7 @@ mod tests {
         let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
                        Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
                        Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
-                       \tat c\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
+                       \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
         assert_eq!(
             said(program).as_deref(),
             Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")

@@ -66,8 +66,8 @@ impl Client {
     }
 
     /// The output of the shell for files.
-    fn shell(&self, words: &[&str]) -> Result<String, CliError> {
-        let output = self.command(SHELL).args(words).output().map_err(|error| self.not_started(&error))?;
+    fn shell(&self, command: &mut Command, words: &[&str]) -> Result<String, CliError> {
+        let output = command.args(words).output().map_err(|error| self.not_started(&error))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -83,7 +83,8 @@ impl Client {
 
     /// The files of a path or a pattern, those of a folder if it is one.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, CliError> {
-        let found: Vec<Listed> = self.shell(&["-ls", path])?.lines().filter_map(listed).collect();
+        let found: Vec<Listed> =
+            self.shell(&mut self.command(SHELL), &["-ls", path])?.lines().filter_map(listed).collect();
         match found.is_empty() {
             true => Err(CliError::data(format!("--hadoop: {path}: there is no file in it"))),
             false => Ok(found),
@@ -97,8 +98,10 @@ impl Client {
         command
     }
 
-    pub fn remove(&self, path: &str) -> Result<(), CliError> {
-        self.shell(&["-rm", "-r", "-f", "-skipTrash", path]).map(drop)
+    /// Removes a folder, which is named as seen from `from` where the file system is that of this machine.
+    pub fn remove(&self, path: &str, from: &Path) -> Result<(), CliError> {
+        let words = ["-rm", "-r", "-f", "-skipTrash", path];
+        self.shell(self.command(SHELL).current_dir(from), &words).map(drop)
     }
 }
 

@@ -110,8 +110,13 @@ impl Job<'_> {
     fn run(&self, into: &mut Parts) -> Result<(), CliError> {
         let output = format!("boxscore-{}-{}", std::process::id(), sys::clock::wall_ns());
         let done = self.work(&output).and_then(|()| self.collect(&output, into));
-        let removed = self.client.remove(&output);
+        let removed = self.client.remove(&output, self.folder());
         done.and(removed)
+    }
+
+    /// In which a job's client runs: its output is there, where the file system is that of this machine.
+    fn folder(&self) -> &Path {
+        self.order.parent().unwrap_or(self.order)
     }
 
     fn work(&self, output: &str) -> Result<(), CliError> {
@@ -130,15 +135,14 @@ impl Job<'_> {
         let mut command = self.client.command(STREAMING);
         command.args(job.arguments());
         // Where tasks run here, links to the files above are made in its folder.
-        if let Some(folder) = self.order.parent() {
-            command.current_dir(folder);
-        }
+        command.current_dir(self.folder());
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         watched(child.map_err(|error| self.client.not_started(&error))?)
     }
 
     fn collect(&self, output: &str, into: &mut Parts) -> Result<(), CliError> {
-        let child = self.client.cat(&format!("{output}/part-*")).stdout(Stdio::piped()).spawn();
+        let mut command = self.client.cat(&format!("{output}/part-*"));
+        let child = command.current_dir(self.folder()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| self.client.not_started(&error))?;
         let wrong = |what: String| CliError::data(format!("{output}: {what}"));
         let stdout = child.stdout.take().ok_or_else(|| wrong("nothing came".to_owned()))?;
