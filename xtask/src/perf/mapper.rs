@@ -1,7 +1,8 @@
-//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside a mapper of mawk's.
+//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside a mapper of
+//! mawk's.
 //!
-//! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have it
-//! on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
+//! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
+//! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
 //! (containers, the task's JVM and its pipe) is the same for any mapper and is not counted.
 
 use std::fs::{self, File};

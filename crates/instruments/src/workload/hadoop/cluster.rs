@@ -35,7 +35,7 @@ const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
 /// The question about the state of HDFS to the NameNode.
 pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
-/// What the log of a daemon says where its disk is full, and the bytes below which one is.
+/// Words of a daemon's log where its disk is full, and the free bytes below which one is.
 const NO_SPACE: &str = "No space left on device";
 const FULL: u64 = 32 << 20;
 /// Starts that are tried with other ports when others take them.

@@ -132,15 +132,16 @@ fn job_id(log: &str) -> Option<String> {
 /// Why a client failed: what its job says of itself, else the innermost exception of its log, else its last words.
 fn failure(ended: &Ended) -> String {
     let log = ended.stderr.text();
-    said(&log).unwrap_or_else(|| {
+    cause(&log).unwrap_or_else(|| {
         let words = ended.stderr.last_lines(2);
         let words = if words.is_empty() { ended.stdout.last_lines(2) } else { words };
         format!("{}; its last words: {words}", ended.exit.status)
     })
 }
 
-/// What a client's log says of why its job failed: the error of a task, else the state of the job, else what was thrown.
-pub fn said(log: &str) -> Option<String> {
+/// The cause of a failed job in its client's log: the error of a task, else the state of the job, else what was
+/// thrown.
+pub fn cause(log: &str) -> Option<String> {
     const FAILED: &str = " failed with state ";
     let lines: Vec<&str> = log.lines().map(str::trim).collect();
     let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
@@ -195,30 +196,30 @@ mod tests {
     fn a_failure_is_told_in_hadoops_words() {
         let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
                     1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
-        assert_eq!(said(heap).as_deref(), Some("a task says: Java heap space"));
+        assert_eq!(cause(heap).as_deref(), Some("a task says: Java heap space"));
         let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
                        Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
                        Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
                        \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
         assert_eq!(
-            said(program).as_deref(),
+            cause(program).as_deref(),
             Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")
         );
         let am =
             "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
         assert_eq!(
-            said(am).as_deref(),
+            cause(am).as_deref(),
             Some("its job ended in the state FAILED due to: Application failed 2 times")
         );
         let there = "org.apache.hadoop.mapred.FileAlreadyExistsException: Output directory hdfs://m/x already exists\n\tat a\n";
-        assert!(said(there).unwrap().contains("already exists"));
+        assert!(cause(there).unwrap().contains("already exists"));
         let alone = "1 WARN mapred.LocalJobRunner: job_local1_0001\n\
                      java.lang.Exception: java.lang.OutOfMemoryError: Java heap space\n\tat a\n\
                      1 INFO mapreduce.Job: Job job_local1_0001 failed with state FAILED due to: NA\n";
         assert_eq!(
-            said(alone).as_deref(),
+            cause(alone).as_deref(),
             Some("java.lang.Exception: java.lang.OutOfMemoryError: Java heap space")
         );
-        assert_eq!(said("1 INFO a: b\n"), None);
+        assert_eq!(cause("1 INFO a: b\n"), None);
     }
 }

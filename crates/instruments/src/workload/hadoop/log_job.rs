@@ -106,7 +106,7 @@ impl HadoopJobs {
             let folder = log.parent().unwrap_or(log);
             command.args(words.split(' ')).arg(input).current_dir(folder).stdin(Stdio::null());
             let failed = |what: &dyn std::fmt::Display| JobError::Failed(format!("`{words}` here: {what}"));
-            let to = File::create(folder.join(output)).map_err(|error| failed(&error))?;
+            let to = writable(&folder.join(output)).map_err(|error| failed(&error))?;
             let cpus = sys::affinity::allowed().map_err(|error| failed(&error))?;
             let limit = self.ask.timeout;
             let ended = shell::run_as_given(command, Some(to.into()), Start::default(), &cpus, limit)?;
@@ -123,9 +123,14 @@ impl HadoopJobs {
 /// Makes a log of so many bytes.
 fn make(path: &Path, bytes: u64) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let mut to = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let mut to = BufWriter::with_capacity(1 << 20, writable(path)?);
     log_lines::write(bytes, &mut to)?;
     to.flush()
+}
+
+/// A file that is written from its start.
+fn writable(path: &Path) -> std::io::Result<File> {
+    File::options().write(true).create(true).truncate(true).open(path)
 }
 
 /// Fails unless the result of a job is that of one process, and is one at all.

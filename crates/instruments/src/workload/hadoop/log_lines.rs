@@ -1,4 +1,5 @@
-//! An access log to be read by a job: lines of Apache's combined format with the time of a request, about 190 bytes each.
+//! An access log to be read by a job: lines of Apache's combined format with the time of a request, about 190 bytes
+//! each.
 //!
 //! The same size gives the same bytes. Some requests fail, and some lines are cut off, as in real ones.
 

@@ -167,7 +167,7 @@ fn watched(mut child: Child) -> Result<(), CliError> {
         return Ok(());
     }
     let lines = said.unwrap_or_default();
-    let why = job::said(&lines.join("\n")).or_else(|| lines.last().cloned());
+    let why = job::cause(&lines.join("\n")).or_else(|| lines.last().cloned());
     let why = why.unwrap_or_else(|| "it failed, and did not say why".to_owned());
     Err(CliError::data(format!("--hadoop: the job: {why}")))
 }
