@@ -25,11 +25,11 @@ const PART: u64 = 40;
 const MAWK: &str = "{ n++; b += $10; t += $NF } END { print n, b, t }";
 
 /// One that is compared: its name, its command, and how much of the log it reads.
-struct Peer {
-    name: &'static str,
-    words: Vec<String>,
-    cpus: String,
-    scale: f64,
+pub struct Peer {
+    pub name: &'static str,
+    pub words: Vec<String>,
+    pub cpus: String,
+    pub scale: f64,
 }
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
@@ -68,14 +68,20 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     compare(&format!("logs, {lines} lines, two threads"), &two, &one, options, outcome)
 }
 
-fn compare(what: &str, ours: &Peer, theirs: &Peer, options: &Options, outcome: &mut Outcome) -> Result<()> {
+pub fn compare(
+    what: &str,
+    ours: &Peer,
+    theirs: &Peer,
+    options: &Options,
+    outcome: &mut Outcome,
+) -> Result<()> {
     let before = load();
     let pairs = in_turns(options.pairs, 11, || seconds(ours), || seconds(theirs))?;
     outcome.keep(comparison(what, theirs.name, "s", &pairs, true, before)?);
     Ok(())
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+pub fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -94,7 +100,7 @@ fn seconds(peer: &Peer) -> Result<f64> {
 }
 
 /// The log and the first part of it, made where they are not there yet.
-fn made(peers: &str, lines: u64) -> Result<(String, String)> {
+pub fn made(peers: &str, lines: u64) -> Result<(String, String)> {
     let folder = shell::root().join("target/perf-logs");
     fs::create_dir_all(&folder)?;
     let make = |lines: u64| -> Result<PathBuf> {

@@ -12,6 +12,7 @@ mod kv;
 mod lab;
 mod limits;
 mod logs;
+mod mapper;
 mod memory;
 mod net;
 mod options;
@@ -31,7 +32,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 15] = [
+const PARTS: [(&str, Part); 16] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -39,6 +40,7 @@ const PARTS: [(&str, Part); 15] = [
     ("web", |options, _, outcome| web::run(options, outcome)),
     ("kv", kv::run),
     ("logs", logs::run),
+    ("mapper", mapper::run),
     ("net", net::run),
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
@@ -62,7 +64,7 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 8] = ["web", "kv", "commands", "decide", "store", "lab", "bmc", "limits"];
+const OF_PRODUCT: [&str; 9] = ["web", "kv", "mapper", "commands", "decide", "store", "lab", "bmc", "limits"];
 
 /// The parts that run nothing of ours besides.
 const ALONE: [&str; 7] = ["web", "commands", "decide", "store", "lab", "bmc", "limits"];

@@ -90,6 +90,21 @@ fn one_node_sorts_and_every_sort_is_proved() {
 }
 
 #[test]
+fn a_log_is_a_job_with_the_result_of_one_process() {
+    let Some(home) = home() else { return };
+    let bench = Bench::new();
+    let args = ["--test", "logs", "--data", "20MiB"];
+    run(&bench, home, &args).expect(0, &[]);
+    let figures = figures(&bench.only());
+    let of = |name: &str| *figures.get(name).unwrap_or_else(|| panic!("no {name} in {figures:?}"));
+    assert!(of("hadoop-logs rate") > 0.0 && of("hadoop-logs alone-rate") > 0.0);
+    assert_eq!(of("hadoop-logs failed-attempts"), 0.0);
+    // Two blocks of 16 MiB at most: one part each, which the reduce merges.
+    assert_eq!(of("hadoop-logs spilled"), 2.0 * 2.0);
+    assert_nothing_left(bench.dir.path());
+}
+
+#[test]
 fn a_killed_program_leaves_no_daemon_and_no_container() {
     let Some(home) = home() else { return };
     let bench = Bench::new();

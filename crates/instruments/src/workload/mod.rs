@@ -10,6 +10,7 @@ pub mod elf;
 pub mod guard;
 pub mod hadoop;
 pub mod hadoop_dfsio;
+pub mod hadoop_logs;
 pub mod hadoop_pi;
 pub mod hadoop_teragen;
 pub mod hadoop_terasort;
@@ -40,6 +41,7 @@ pub static ALL: &[&dyn Instrument] = &[
     &cmd::INSTRUMENT,
     &cmd_power::INSTRUMENT,
     &hadoop_dfsio::INSTRUMENT,
+    &hadoop_logs::INSTRUMENT,
     &hadoop_pi::INSTRUMENT,
     &hadoop_teragen::INSTRUMENT,
     &hadoop_terasort::INSTRUMENT,

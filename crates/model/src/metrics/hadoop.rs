@@ -26,6 +26,14 @@ pub const FILE_RATE: Metric<BytesPerSec> = Metric::new(
      one file while others are read or written too; MB = 10^6, not 2^20 as there",
 )
 .label("rate of a file");
+pub const ALONE: Metric<BytesPerSec> = Metric::new(
+    "alone-rate",
+    Better::Higher,
+    "the same log read right after the job by one process with one thread, from a file of the machine that is in the page \
+     cache, without Hadoop; its start is in the time. MB = 10^6",
+)
+.label("rate of one process")
+.per("log");
 pub const JOB: Metric<Seconds> = Metric::new(
     "job-time",
     Better::Lower,

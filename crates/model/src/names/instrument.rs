@@ -12,6 +12,7 @@ pub const DISK_SEQ: &str = "disk-seq";
 pub const DISK_USE: &str = "disk-use";
 /// Jobs on a Hadoop cluster.
 pub const HADOOP_DFSIO: &str = "hadoop-dfsio";
+pub const HADOOP_LOGS: &str = "hadoop-logs";
 pub const HADOOP_PI: &str = "hadoop-pi";
 pub const HADOOP_TERAGEN: &str = "hadoop-teragen";
 pub const HADOOP_TERASORT: &str = "hadoop-terasort";

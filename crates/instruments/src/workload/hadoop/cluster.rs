@@ -35,6 +35,9 @@ const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
 /// The question about the state of HDFS to the NameNode.
 pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
+/// Words of a daemon's log where its disk is full, and the free bytes below which one is.
+const NO_SPACE: &str = "No space left on device";
+const FULL: u64 = 32 << 20;
 /// Starts that are tried with other ports when others take them.
 const TRIES: usize = 3;
 
@@ -71,7 +74,7 @@ pub struct Cluster {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     pub folder: String,
-    /// TeraChecksum's sum of its rows.
+    /// TeraChecksum's sum of its rows; empty of a log, whose jobs are proved otherwise.
     pub checksum: String,
 }
 
@@ -137,10 +140,9 @@ impl Hosted {
         let cluster = held.as_mut().ok_or("the cluster is not running")?;
         match work(cluster, ended) {
             Ok(done) => Ok(done),
-            // That a daemon is gone explains whatever else failed.
-            Err(JobError::Failed(why)) => Err(cluster.check().err().unwrap_or(why)),
+            Err(JobError::Failed(why)) => Err(cluster.explained(why)),
             Err(JobError::Stuck(why)) => {
-                let why = cluster.check().err().unwrap_or(why);
+                let why = cluster.explained(why);
                 *held = None;
                 Err(why)
             }
@@ -385,6 +387,26 @@ impl Cluster {
     /// Fails when a daemon has ended.
     pub fn check(&mut self) -> Result<(), String> {
         self.daemons.iter_mut().try_for_each(Daemon::check)
+    }
+
+    /// Why a job failed: a daemon that is gone explains whatever else did, and a disk that is full explains much.
+    fn explained(&mut self, why: String) -> String {
+        if let Err(ended) = self.check() {
+            return ended;
+        }
+        let full = self.daemons.iter().find_map(|one| Some((one.name(), one.says(NO_SPACE)?)));
+        let folder = &self.site.folder;
+        let free = free_bytes(folder).ok().filter(|free| *free < FULL);
+        match (full, free) {
+            (Some((who, line)), _) => format!("{why}; the {who} says: {line}"),
+            (None, Some(free)) => {
+                let (free, shown) = (free >> 20, folder.display());
+                format!(
+                    "{why}; the disk is full: {free} MiB are free in {shown}, with the blocks of every node"
+                )
+            }
+            (None, None) => why,
+        }
     }
 
     pub fn name_node(&self) -> Door<'_> {

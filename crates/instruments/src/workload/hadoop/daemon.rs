@@ -9,7 +9,7 @@ use sys::process::Start;
 
 use super::distribution::Distribution;
 use super::network::Network;
-use super::settings::{MARK, OPENS};
+use super::settings::{self, MARK, OPENS};
 use crate::workload::guard::Guarded;
 
 /// Bytes of a log that are looked at, from its end.
@@ -87,6 +87,7 @@ impl Site {
         command.env("HADOOP_CONF_DIR", &conf).env("HADOOP_LOG_DIR", folder.join("logs"));
         command.arg(format!("-Xmx{heap}m")).args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
         command.args(["-XX:ReservedCodeCacheSize=48m", "-Xss512k", "-Djava.net.preferIPv4Stack=true"]);
+        command.arg(settings::NO_PERF_DATA);
         if self.opens() {
             command.arg(OPENS);
         }
@@ -100,7 +101,7 @@ impl Site {
 
     /// True where the Java has packages that must be opened to Hadoop.
     pub fn opens(&self) -> bool {
-        self.distribution.java.version >= 9
+        self.distribution.opens()
     }
 
     /// Starts a daemon on a node. Fails when it cannot be started; the calling thread must last as long as it.
@@ -141,6 +142,13 @@ impl Daemon {
     pub fn cause(&self) -> Option<String> {
         let of = |ending: &str| end_of(&self.logs.join(format!("{}.{ending}", self.kind.file)));
         cause(&of("log")).or_else(|| last_words(&of("out")))
+    }
+
+    /// The last line of its log with these words.
+    pub fn says(&self, words: &str) -> Option<String> {
+        let log = end_of(&self.logs.join(format!("{}.log", self.kind.file)));
+        let line = log.lines().rfind(|line| line.contains(words))?;
+        Some(line.trim().chars().take(MOST_LINE).collect())
     }
 
     /// Kills it.

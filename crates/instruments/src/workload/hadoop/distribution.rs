@@ -22,6 +22,13 @@ pub struct Distribution {
     pub is_users: bool,
 }
 
+impl Distribution {
+    /// True where its Java has packages that must be opened to it.
+    pub fn opens(&self) -> bool {
+        self.java.version >= 9
+    }
+}
+
 /// The Hadoop of `hadoop_home`, else the one that was fetched into `data_dir`. Fails, with what to do, where there is
 /// none, where a file of it is missing or is another one, and where no Java here runs its version.
 pub fn find(data_dir: &Path, hadoop_home: Option<&Path>) -> Result<Distribution, String> {

@@ -16,6 +16,8 @@ use crate::workload::shell::{self, Ended};
 /// The programs of Hadoop that are run.
 pub const EXAMPLES: &str = "org.apache.hadoop.examples.ExampleDriver";
 pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
+/// Its commands for files.
+pub const SHELL: &str = "org.apache.hadoop.fs.FsShell";
 pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
 const KNOWN: Duration = Duration::from_secs(20);
@@ -130,34 +132,52 @@ fn job_id(log: &str) -> Option<String> {
 /// Why a client failed: what its job says of itself, else the innermost exception of its log, else its last words.
 fn failure(ended: &Ended) -> String {
     let log = ended.stderr.text();
-    said(&log).unwrap_or_else(|| {
+    cause(&log).unwrap_or_else(|| {
         let words = ended.stderr.last_lines(2);
         let words = if words.is_empty() { ended.stdout.last_lines(2) } else { words };
         format!("{}; its last words: {words}", ended.exit.status)
     })
 }
 
-fn said(log: &str) -> Option<String> {
+/// The cause of a failed job in its client's log: the error of a task, else the state of the job, else what was
+/// thrown.
+pub fn cause(log: &str) -> Option<String> {
     const FAILED: &str = " failed with state ";
     let lines: Vec<&str> = log.lines().map(str::trim).collect();
     let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
     // A job that ran in its client alone says no more than that.
     let state = state.filter(|state| !state.ends_with("due to: NA"));
     // The error of a task that failed stands before the state of its job.
-    let error = lines.iter().find_map(|line| line.strip_prefix("Error: "));
-    let thrown = lines.iter().find(|line| {
+    let error = lines.iter().position(|line| line.starts_with("Error: ")).map(|at| innermost(&lines[at..]));
+    let thrown = lines.iter().position(|line| {
         !line.starts_with("at ")
             && line.contains("Exception: ")
             && !line.contains(" INFO ")
             && !line.contains(" WARN ")
     });
+    let thrown = thrown.map(|at| innermost(&lines[at..]));
     let text = match (error, state, thrown) {
         (Some(error), ..) => format!("a task says: {error}"),
         (None, Some(state), _) => format!("its job ended in the state {state}"),
-        (None, None, Some(thrown)) => (*thrown).to_owned(),
+        (None, None, Some(thrown)) => thrown.to_owned(),
         (None, None, None) => return None,
     };
     Some(text.chars().take(300).collect())
+}
+
+/// The last cause of the stack that the first of these lines begins, else what that line says. Java wraps a cause in
+/// one that says more and ends with it: then that one.
+fn innermost<'a>(lines: &[&'a str]) -> &'a str {
+    const CAUSE: &str = "Caused by: ";
+    let is_of_stack = |line: &&&str| [CAUSE, "at ", "... "].iter().any(|begin| line.starts_with(begin));
+    let first = lines.first().map(|line| line.strip_prefix("Error: ").unwrap_or(line));
+    let stack = lines.iter().skip(1).take_while(is_of_stack);
+    let causes: Vec<&str> =
+        first.into_iter().chain(stack.filter_map(|line| line.strip_prefix(CAUSE))).collect();
+    let says = |cause: &str| cause.split_once(": ").map_or("", |(_, says)| says).to_owned();
+    let mut all = causes.into_iter().rev();
+    let last = all.next().unwrap_or_default();
+    all.next().filter(|above| !says(last).is_empty() && above.ends_with(&says(last))).unwrap_or(last)
 }
 
 #[cfg(test)]
@@ -176,22 +196,30 @@ mod tests {
     fn a_failure_is_told_in_hadoops_words() {
         let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
                     1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
-        assert_eq!(said(heap).as_deref(), Some("a task says: Java heap space"));
+        assert_eq!(cause(heap).as_deref(), Some("a task says: Java heap space"));
+        let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
+                       Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
+                       Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
+                       \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
+        assert_eq!(
+            cause(program).as_deref(),
+            Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")
+        );
         let am =
             "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
         assert_eq!(
-            said(am).as_deref(),
+            cause(am).as_deref(),
             Some("its job ended in the state FAILED due to: Application failed 2 times")
         );
         let there = "org.apache.hadoop.mapred.FileAlreadyExistsException: Output directory hdfs://m/x already exists\n\tat a\n";
-        assert!(said(there).unwrap().contains("already exists"));
+        assert!(cause(there).unwrap().contains("already exists"));
         let alone = "1 WARN mapred.LocalJobRunner: job_local1_0001\n\
                      java.lang.Exception: java.lang.OutOfMemoryError: Java heap space\n\tat a\n\
                      1 INFO mapreduce.Job: Job job_local1_0001 failed with state FAILED due to: NA\n";
         assert_eq!(
-            said(alone).as_deref(),
+            cause(alone).as_deref(),
             Some("java.lang.Exception: java.lang.OutOfMemoryError: Java heap space")
         );
-        assert_eq!(said("1 INFO a: b\n"), None);
+        assert_eq!(cause("1 INFO a: b\n"), None);
     }
 }

@@ -66,13 +66,14 @@ pub enum Test {
     TeraSort,
     TeraValidate,
     Dfsio,
+    Logs,
 }
 
 /// Jobs of one kind on a cluster.
 #[derive(Debug)]
 pub struct HadoopJobs {
     test: Test,
-    ask: Ask,
+    pub(super) ask: Ask,
     setup: Setup,
     hosted: Arc<Hosted>,
     /// It was told how the cluster is set up.
@@ -167,12 +168,17 @@ impl HadoopJobs {
         sizing::cut(&cluster.sizes, self.ask.data)
     }
 
+    /// The settings that were asked for.
+    pub(super) fn settings(&self, cluster: &Cluster) -> Vec<String> {
+        self.ask.settings(&cluster.sizes, self.cut(cluster), cluster.site.opens())
+    }
+
     /// A job of Hadoop's examples, with the settings that were asked for.
     fn order(&self, cluster: &Cluster, program: &'static str, arguments: &[&str]) -> Order {
         Order {
             class: EXAMPLES,
             program: Some(program),
-            settings: self.ask.settings(&cluster.sizes, self.cut(cluster), cluster.site.opens()),
+            settings: self.settings(cluster),
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             timeout: self.ask.timeout,
         }
@@ -184,6 +190,7 @@ impl HadoopJobs {
             Test::Pi | Test::TeraGen | Test::Dfsio => Ok(()),
             Test::TeraSort => self.input(cluster).map(drop),
             Test::TeraValidate => self.sorted(cluster).map(drop),
+            Test::Logs => self.log(cluster).map(drop),
         }
     }
 
@@ -266,6 +273,7 @@ impl HadoopJobs {
             Test::TeraSort => self.tera_sort(cluster, record),
             Test::TeraValidate => self.tera_validate(cluster, record),
             Test::Dfsio => self.dfsio(cluster, record),
+            Test::Logs => self.logs(cluster, record),
         }
     }
 
@@ -384,7 +392,7 @@ impl HadoopJobs {
     }
 
     /// The figures of a job; `bytes` is the data that it was about.
-    fn push(
+    pub(super) fn push(
         &self,
         record: &mut dyn Record,
         extra: &Params,
@@ -439,7 +447,7 @@ impl HadoopJobs {
     }
 
     /// Tells where each task ran, and when; that it is not told is a remark.
-    fn tell_containers(
+    pub(super) fn tell_containers(
         &self,
         record: &mut dyn Record,
         cluster: &Cluster,
@@ -477,7 +485,7 @@ fn content_bytes(cluster: &Cluster, folder: &str) -> Result<Option<u64>, JobErro
 }
 
 /// A folder on this machine for the result of a job, which is not there yet.
-fn result_folder(cluster: &Cluster, name: &str) -> Result<String, JobError> {
+pub(super) fn result_folder(cluster: &Cluster, name: &str) -> Result<String, JobError> {
     let folder = cluster.site.folder.join(name);
     match fs::remove_dir_all(&folder) {
         Ok(()) => {}

@@ -122,6 +122,9 @@ pub struct Node<'a> {
 /// The variable by which the processes of a cluster are known as ours: its value is the cluster's folder.
 pub const MARK: &str = crate::workload::guard::MARK;
 
+/// A JVM that is killed leaves no file of its counters in /tmp, whatever its temporary folder is.
+pub const NO_PERF_DATA: &str = "-XX:-UsePerfData";
+
 /// For Hadoop 3 on a Java from 9 on.
 pub const OPENS: &str = "--add-opens=java.base/java.lang=ALL-UNNAMED";
 
@@ -159,7 +162,7 @@ pub fn files(node: &Node<'_>) -> Vec<ConfFile> {
 /// The options of the JVM of a task with this heap.
 pub fn task_options(heap: u64, jvm: &str) -> String {
     let machine = if jvm == "zero" { "-zero " } else { "" };
-    format!("{machine}-Xmx{heap}m -XX:+UseSerialGC -Djava.net.preferIPv4Stack=true")
+    format!("{machine}-Xmx{heap}m -XX:+UseSerialGC -Djava.net.preferIPv4Stack=true {NO_PERF_DATA}")
 }
 
 /// The same of the process that directs a job.

@@ -5,25 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::error::CliError;
-use crate::lookup::paths;
+use instruments::workload::hadoop::cluster;
+use instruments::workload::hadoop::distribution::Distribution;
+use instruments::workload::hadoop::job::SHELL;
+use instruments::workload::hadoop::settings::OPENS;
 
-/// The version that is assembled where there is none of the user's.
-const VERSION: &str = "3.4.2";
-/// Folders of a release with jars that clients need.
-const FOLDERS: [&str; 9] = [
-    "common",
-    "common/lib",
-    "hdfs",
-    "hdfs/lib",
-    "yarn",
-    "yarn/lib",
-    "mapreduce",
-    "mapreduce/lib",
-    "tools/lib",
-];
-const SHELL: &str = "org.apache.hadoop.fs.FsShell";
-pub const STREAMING: &str = "org.apache.hadoop.streaming.HadoopStreaming";
+use crate::error::CliError;
 
 /// Where its programs log to: some jars have a configuration of their own, by which that is standard output.
 const LOG: &str = "log4j.rootLogger=INFO,console
@@ -35,7 +22,7 @@ log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 
 /// A Hadoop and the configuration that names its cluster.
 pub struct Client {
-    java: PathBuf,
+    hadoop: Distribution,
     class_path: OsString,
     log: String,
 }
@@ -51,51 +38,36 @@ impl Client {
     /// The Hadoop of HADOOP_HOME, else one that was assembled, with the configuration of HADOOP_CONF_DIR, else its own.
     /// What it needs besides is put into `scratch`.
     pub fn find(scratch: &Path) -> Result<Client, CliError> {
-        let home = env::var_os("HADOOP_HOME").map(PathBuf::from);
-        let (jars, own) = match &home {
-            Some(home) => {
-                let folders = FOLDERS.map(|folder| home.join("share/hadoop").join(folder));
-                let known: Vec<PathBuf> = folders.into_iter().filter(|folder| folder.is_dir()).collect();
-                let known = if known.is_empty() { vec![home.join("lib")] } else { known };
-                (known, Some(home.join("etc/hadoop")))
-            }
-            None => (vec![paths::data_dir()?.join("hadoop").join(VERSION).join("lib")], None),
-        };
-        if !jars.iter().any(|folder| has_jar(folder)) {
-            let where_ = home.as_deref().unwrap_or(&jars[0]).display().to_string();
-            return Err(CliError::data(format!("--hadoop: there is no Hadoop in {where_}"))
-                .hint("set HADOOP_HOME to one, with HADOOP_CONF_DIR for its configuration"));
-        }
-        let configuration = env::var_os("HADOOP_CONF_DIR").map(PathBuf::from).or(own);
+        let hadoop = cluster::distribution().map_err(|why| CliError::data(format!("--hadoop: {why}")))?;
+        let own = || env::var_os("HADOOP_HOME").map(|home| PathBuf::from(home).join("etc/hadoop"));
+        let configuration = env::var_os("HADOOP_CONF_DIR").map(PathBuf::from).or_else(own);
         let configuration = configuration.filter(|folder| folder.is_dir()).ok_or_else(|| {
             CliError::data("--hadoop: no configuration says which cluster")
                 .hint("set HADOOP_CONF_DIR to the folder with its core-site.xml")
         })?;
         let mut class_path = configuration.into_os_string();
-        for folder in jars {
+        for entry in &hadoop.class_path {
             class_path.push(":");
-            class_path.push(folder.join("*"));
+            class_path.push(entry);
         }
-        let java = env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java"));
-        let java = java.unwrap_or_else(|| PathBuf::from("java"));
         let log = scratch.join("log4j.properties");
         sys::files::atomic_write(&log, LOG.as_bytes(), 0o644)
             .map_err(|error| CliError::data(format!("{}: {error}", log.display())))?;
-        Ok(Client { java, class_path, log: format!("-Dlog4j.configuration=file:{}", log.display()) })
+        Ok(Client { hadoop, class_path, log: format!("-Dlog4j.configuration=file:{}", log.display()) })
     }
 
     /// A program of Hadoop's, not started yet.
     pub fn command(&self, class: &str) -> Command {
-        let mut command = Command::new(&self.java);
+        let mut command = Command::new(self.hadoop.java.program());
         command.args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
-        command.args(["--add-opens=java.base/java.lang=ALL-UNNAMED", "-Djava.net.preferIPv4Stack=true"]);
+        command.arg("-Djava.net.preferIPv4Stack=true").args(self.hadoop.opens().then_some(OPENS));
         command.arg(&self.log).arg("-cp").arg(&self.class_path).arg(class).stdin(Stdio::null());
         command
     }
 
     /// The output of the shell for files.
-    fn shell(&self, words: &[&str]) -> Result<String, CliError> {
-        let output = self.command(SHELL).args(words).output().map_err(|error| self.not_started(&error))?;
+    fn shell(&self, command: &mut Command, words: &[&str]) -> Result<String, CliError> {
+        let output = command.args(words).output().map_err(|error| self.not_started(&error))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -105,13 +77,14 @@ impl Client {
     }
 
     pub fn not_started(&self, error: &std::io::Error) -> CliError {
-        CliError::data(format!("{}: {error}", self.java.display()))
+        CliError::data(format!("{}: {error}", self.hadoop.java.program().display()))
             .hint("JAVA_HOME names the Java to be taken")
     }
 
     /// The files of a path or a pattern, those of a folder if it is one.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, CliError> {
-        let found: Vec<Listed> = self.shell(&["-ls", path])?.lines().filter_map(listed).collect();
+        let found: Vec<Listed> =
+            self.shell(&mut self.command(SHELL), &["-ls", path])?.lines().filter_map(listed).collect();
         match found.is_empty() {
             true => Err(CliError::data(format!("--hadoop: {path}: there is no file in it"))),
             false => Ok(found),
@@ -125,14 +98,11 @@ impl Client {
         command
     }
 
-    pub fn remove(&self, path: &str) -> Result<(), CliError> {
-        self.shell(&["-rm", "-r", "-f", "-skipTrash", path]).map(drop)
+    /// Removes a folder, which is named as seen from `from` where the file system is that of this machine.
+    pub fn remove(&self, path: &str, from: &Path) -> Result<(), CliError> {
+        let words = ["-rm", "-r", "-f", "-skipTrash", path];
+        self.shell(self.command(SHELL).current_dir(from), &words).map(drop)
     }
-}
-
-fn has_jar(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|kind| kind == "jar"))
 }
 
 /// A file of a line of `-ls`; `None` for folders and other lines.

@@ -10,6 +10,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use instruments::workload::hadoop::job;
+use instruments::workload::hadoop::streaming::{STREAMING, Streaming};
 use logs::parts::{Made, Parts};
 use logs::read::Source;
 
@@ -19,7 +21,7 @@ use crate::access_logs::inputs::{Formats, Opened, labelled};
 use crate::error::CliError;
 use crate::lookup::paths::Scratch;
 use crate::out;
-use client::{Client, Listed, STREAMING};
+use client::{Client, Listed};
 
 /// Endings of files that come as they lie there.
 const PACKED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
@@ -108,45 +110,39 @@ impl Job<'_> {
     fn run(&self, into: &mut Parts) -> Result<(), CliError> {
         let output = format!("boxscore-{}-{}", std::process::id(), sys::clock::wall_ns());
         let done = self.work(&output).and_then(|()| self.collect(&output, into));
-        let removed = self.client.remove(&output);
+        let removed = self.client.remove(&output, self.folder());
         done.and(removed)
+    }
+
+    /// In which a job's client runs: its output is there, where the file system is that of this machine.
+    fn folder(&self) -> &Path {
+        self.order.parent().unwrap_or(self.order)
     }
 
     fn work(&self, output: &str) -> Result<(), CliError> {
         let program = std::env::current_exe().map_err(|error| CliError::data(error.to_string()))?;
+        let job = Streaming {
+            name: "boxscore logs",
+            // A file that is read once more costs more than a slow node.
+            settings: vec!["mapreduce.map.speculative=false".to_owned()],
+            files: vec![(&program, "boxscore"), (self.order, "order.json")],
+            inputs: self.inputs.clone(),
+            output,
+            mapper: "./boxscore logs map --order order.json",
+            reducer: "./boxscore logs reduce --tells",
+            whole: self.ending,
+        };
         let mut command = self.client.command(STREAMING);
-        for setting in [
-            "mapreduce.job.name=boxscore logs",
-            "mapreduce.job.reduces=1",
-            "stream.map.input.ignoreKey=false",
-            "textinputformat.record.delimiter=\n",
-            // Twice the same part would be refused.
-            "mapreduce.map.speculative=false",
-        ] {
-            command.args(["-D", setting]);
-        }
-        if let Some(ending) = self.ending {
-            // A codec that changes nothing stands for the ending's own; what has a codec is not split.
-            command.args(["-D", "io.compression.codecs=org.apache.hadoop.io.compress.PassthroughCodec"]);
-            command.args(["-D", &format!("io.compress.passthrough.extension={ending}")]);
-        }
-        let files = format!("file://{}#boxscore,file://{}", program.display(), self.order.display());
-        command.args(["-files", &files]);
-        for path in &self.inputs {
-            command.args(["-input", path]);
-        }
-        command.args(["-output", output, "-mapper", "./boxscore logs map --order order.json"]);
-        command.args(["-reducer", "./boxscore logs reduce --tells"]);
+        command.args(job.arguments());
         // Where tasks run here, links to the files above are made in its folder.
-        if let Some(folder) = self.order.parent() {
-            command.current_dir(folder);
-        }
+        command.current_dir(self.folder());
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         watched(child.map_err(|error| self.client.not_started(&error))?)
     }
 
     fn collect(&self, output: &str, into: &mut Parts) -> Result<(), CliError> {
-        let child = self.client.cat(&format!("{output}/part-*")).stdout(Stdio::piped()).spawn();
+        let mut command = self.client.cat(&format!("{output}/part-*"));
+        let child = command.current_dir(self.folder()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| self.client.not_started(&error))?;
         let wrong = |what: String| CliError::data(format!("{output}: {what}"));
         let stdout = child.stdout.take().ok_or_else(|| wrong("nothing came".to_owned()))?;
@@ -171,7 +167,8 @@ fn watched(mut child: Child) -> Result<(), CliError> {
         return Ok(());
     }
     let lines = said.unwrap_or_default();
-    let why = reason(&lines).unwrap_or("it failed, and did not say why");
+    let why = job::cause(&lines.join("\n")).or_else(|| lines.last().cloned());
+    let why = why.unwrap_or_else(|| "it failed, and did not say why".to_owned());
     Err(CliError::data(format!("--hadoop: the job: {why}")))
 }
 
@@ -195,11 +192,4 @@ fn told(from: impl Read) -> Vec<String> {
     let counters = kept.iter().skip_while(|line| *line != "boxscore").skip(1);
     counters.take_while(|line| line.contains('=')).for_each(|line| out::say(line));
     kept
-}
-
-/// The line of a failed job that says most of why.
-fn reason(lines: &[String]) -> Option<&str> {
-    let marks = ["error: ", "Caused by: ", "Error: ", "ERROR ", "Exception"];
-    let found = marks.iter().find_map(|mark| lines.iter().find(|line| line.contains(mark)));
-    found.or(lines.last()).map(String::as_str)
 }

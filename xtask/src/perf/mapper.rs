@@ -1,0 +1,90 @@
+//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside a mapper of
+//! mawk's.
+//!
+//! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
+//! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
+//! (containers, the task's JVM and its pipe) is the same for any mapper and is not counted.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::logs::{Peer, compare, made, words};
+use super::options::Options;
+use super::pairs::Outcome;
+use crate::shell;
+
+const LINES: u64 = 5_000_000;
+/// Three sums, as one would write them; the first field is the offset.
+const MAWK: &str = "{ n++; b += $11; t += $NF } END { print \"k\\t\" n, b, t }";
+
+pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
+    let lines = options.log_lines.unwrap_or(LINES);
+    let (log, _) = made(peers, lines)?;
+    let keyed = format!("{log}.keyed");
+    if !Path::new(&keyed).exists() {
+        let unready = format!("{log}.keying");
+        key(&log, &unready)?;
+        fs::rename(&unready, &keyed)?;
+    }
+    // The page cache is filled.
+    shell::output("wc", &["-l", &log, &keyed])?;
+    let peer = |name, script: &str, arguments: &[&str]| Peer {
+        name,
+        words: [words(&["sh", "-c", script, "sh"]), words(arguments)].concat(),
+        cpus: options.cpu.to_string(),
+        scale: 1.0,
+    };
+    let product = options.product();
+    let ours = peer(
+        "logs map",
+        "exec \"$1\" logs map --format combined+D --name a.log --keyed < \"$2\"",
+        &[&product, &keyed],
+    );
+    let reader = peer("logs-read", "exec \"$@\"", &[peers, "logs-read", &log, "1"]);
+    let mawk = peer("mawk", "exec mawk \"$1\" < \"$2\"", &[MAWK, &keyed]);
+    let what = format!("logs map of {lines} lines with offsets");
+    compare(&what, &ours, &reader, options, outcome)?;
+    match shell::output("sh", &["-c", "command -v mawk"]) {
+        Ok(_) => compare(&what, &ours, &mawk, options, outcome),
+        Err(error) => {
+            outcome.skip("logs map beside mawk", &format!("{error:#}"));
+            Ok(())
+        }
+    }
+}
+
+/// The lines of a file with their offsets before them, as Hadoop gives them.
+fn key(from: &str, to: &str) -> Result<()> {
+    let (mut from, mut to) = (BufReader::new(File::open(from)?), BufWriter::new(File::create(to)?));
+    let (mut line, mut offset) = (Vec::new(), 0);
+    // Ends with the file.
+    loop {
+        line.clear();
+        let bytes = from.read_until(b'\n', &mut line)?;
+        if bytes == 0 {
+            return Ok(to.flush()?);
+        }
+        write!(to, "{offset}\t")?;
+        to.write_all(&line)?;
+        offset += bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_get_their_offsets() {
+        let dir = std::env::temp_dir().join(format!("boxscore-perf-mapper-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let path = |name: &str| dir.join(name).display().to_string();
+        fs::write(path("a"), "one\n\nthree").unwrap();
+        key(&path("a"), &path("b")).unwrap();
+        assert_eq!(fs::read_to_string(path("b")).unwrap(), "0\tone\n4\t\n5\tthree");
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
