@@ -3,11 +3,13 @@
 //! Seconds. Only measured takes count. Where a take does not tell its containers, the means of its tasks remain.
 
 use model::data::{RunData, Series};
-use model::doc::{JobDoc, JobTimelineDoc, NodeWorkDoc, PhasesDoc, SeriesDoc, SlowNodeDoc};
+use model::doc::{JobBoundDoc, JobDoc, JobTimelineDoc, NodeWorkDoc, PhasesDoc, SeriesDoc, SlowNodeDoc};
 use model::format::{count, quantity};
 use model::job_tasks::{Container, JobTasks, Outcome, Phase as Doing, Work};
 use model::metrics::hadoop;
 use model::{Family, NoteBody, Phase, Unit, params};
+
+use crate::job_bound;
 
 /// Maps that a node, and the others together, must have had.
 const LEAST_MAPS: usize = 4;
@@ -24,6 +26,9 @@ pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<JobDoc> {
     let jobs: Vec<&SeriesDoc> = rows.iter().filter(is_job).collect();
     let several_arms = jobs.iter().any(|row| row.arm != jobs[0].arm);
     let mut all: Vec<JobDoc> = jobs.iter().map(|row| job(run, row, several_arms)).collect();
+    for job in &mut all {
+        job.bound = job_bound::doc(&job_bound::of_job(run, job, rows));
+    }
     all.sort_by_key(|one| {
         let place = run.plan.arms.iter().position(|arm| arm.name == one.arm);
         (one.instrument.clone(), nodes_of(&one.params), place, one.step.clone())
@@ -58,6 +63,7 @@ fn job(run: &RunData, row: &SeriesDoc, several_arms: bool) -> JobDoc {
         step,
         phases: means(run, row),
         by_node: by_node(&told),
+        bound: JobBoundDoc::default(),
         slow: slow(&told),
         full: stats::median(&full),
         timeline: middle(&told).map(timeline),

@@ -38,6 +38,7 @@ pub mod detect;
 pub mod doctor;
 mod facts;
 pub mod headline;
+mod job_bound;
 mod jobs;
 mod judged;
 mod load_doc;

@@ -21,12 +21,24 @@ pub struct JobDoc {
     pub phases: PhasesDoc,
     /// The nodes by name, with what their tasks did; empty where it is not known where they ran.
     pub by_node: Vec<NodeWorkDoc>,
+    /// What holds it back.
+    pub bound: JobBoundDoc,
     /// A node whose maps take clearly longer than those of the others.
     pub slow: Option<SlowNodeDoc>,
     /// Share of the time of its tasks in which as many ran as memory has room for, median over takes.
     pub full: Option<f64>,
     /// The take whose job lasted as long as the middle one.
     pub timeline: Option<JobTimelineDoc>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobBoundDoc {
+    /// `cpus`, `disk`, `start` of processes, `containers` that memory has room for, `nothing` of these, or `unknown`.
+    pub limit: String,
+    /// The share of time of CPUs or disk that is used, or in which as many tasks ran as can.
+    pub share: Option<f64>,
+    /// It in words, with a slow node.
+    pub sentence: String,
 }
 
 /// Seconds by phase; a phase that no task had, or that is not known, is absent.

@@ -13,15 +13,15 @@ use crate::plot::stack::StackRow;
 use crate::plot::timeline::{Bar, Group};
 use crate::plot::{Caption, LinePlot, Size, Stack, Timeline};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section, sentence};
+use crate::section::{ReportInput, Section};
 use crate::text::jobs::{efficiency, phases};
 
 pub static SECTION: Section = Section::new(11, draw);
 
 /// Timelines of a run; the document has all.
 const MOST_TIMELINES: usize = 6;
-/// The process that directs the job stands behind the phases.
-const DIRECTS: usize = Phase::ALL.len();
+/// The colour of the process that directs the job, far from those of the phases.
+const DIRECTS: usize = 7;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let runs = || input.runs.iter().enumerate().filter(|(_, (doc, _))| !doc.jobs.is_empty());
@@ -33,9 +33,10 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("jobs", &title(first), &body))
 }
 
+/// What holds back the job that stands last: a sort on the most nodes, where there is one.
 fn title(doc: &RunDoc) -> String {
-    let answer = doc.answer.as_ref().map(|answer| sentence(&answer.sentence));
-    answer.unwrap_or_else(|| "Jobs on a cluster".to_owned())
+    let last = doc.jobs.iter().rev().find(|job| !job.bound.sentence.is_empty());
+    last.map_or_else(|| "Jobs on a cluster".to_owned(), |job| format!("{}: {}", job.name, job.bound.sentence))
 }
 
 fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
@@ -43,7 +44,11 @@ fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
     plots.extend(jobs.iter().filter(|job| !job.by_node.is_empty()).map(by_node));
     let drawn: Vec<(&JobDoc, &JobTimelineDoc)> =
         jobs.iter().filter_map(|job| Some((job, job.timeline.as_ref()?))).collect();
-    let lines = jobs.iter().filter_map(|job| Some((job, phases(&job.phases)?)));
+    let line = |job: &JobDoc| {
+        let told = phases(&job.phases).into_iter().chain([job.bound.sentence.clone()]);
+        told.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    let lines = jobs.iter().map(|job| (job, line(job))).filter(|(_, text)| !text.is_empty());
     html! {
         ul class="plain" { @for (job, text) in lines { li { (page::prose(&format!("{}: {text}", job.name))) } } }
         (page::grid(&plots))
@@ -196,7 +201,7 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
     Timeline {
         caption: Caption::new(format!("{}: its containers", job.name))
             .subtitle(format!("the take of the middle length{full}{left_out}")),
-        kinds: words().into_iter().chain(["directs the job".to_owned()]).collect(),
+        kinds: words().into_iter().enumerate().chain([(DIRECTS, "directs the job".to_owned())]).collect(),
         groups: names.iter().map(group).collect(),
         end: seconds(timeline.ms),
         markers: markers.collect(),
@@ -207,7 +212,7 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
 #[cfg(test)]
 mod tests {
     use model::Params;
-    use model::doc::{EstimateDoc, NodePointDoc, NodeWorkDoc, SlowNodeDoc};
+    use model::doc::{EstimateDoc, JobBoundDoc, NodePointDoc, NodeWorkDoc, SlowNodeDoc};
     use model::job_tasks::{NodeFault, Outcome};
 
     use super::*;
@@ -244,6 +249,11 @@ mod tests {
             step: String::new(),
             phases: PhasesDoc { map: Some(10.0), shuffle: Some(2.0), ..PhasesDoc::default() },
             by_node: vec![work("node-1", Some(10.0), None), work("node-2", None, Some(8.0))],
+            bound: JobBoundDoc {
+                limit: "disk".to_owned(),
+                share: Some(0.9),
+                sentence: "its disk is busy 90 % of the time".to_owned(),
+            },
             slow: Some(SlowNodeDoc { node: "node-2".to_owned(), times: 1.5, maps: 4, others: 8 }),
             full: Some(0.25),
             timeline: Some(timeline),
@@ -278,7 +288,7 @@ mod tests {
         for told in [
             "TeraSort of 1.00 GiB: 75 % of perfect on 2 nodes",
             "2 nodes: 75 % of perfect (70 % to 80 %)",
-            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s",
+            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s; its disk is busy 90 %",
             "tasks took 18.0 s of containers' time",
             "maps on node-2 take 1.5 times as long as elsewhere",
             "2 at once, as many as memory has room for, 25 % of the time; 3 more are not listed",

@@ -1,4 +1,5 @@
-//! Jobs on a cluster, a line each: the phases of their tasks, and the rate and the efficiency by number of nodes.
+//! Jobs on a cluster, a line each: the rate and the efficiency by number of nodes, the phases of their tasks, and of
+//! several jobs what holds each back.
 
 use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
 use model::format::{Kind, count, percent, quantity};
@@ -15,7 +16,10 @@ pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String 
     let phased = jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(|job| {
         Some(hang("phases   ", &format!("{}: {}", job.name, phases(&job.phases)?), look.columns))
     });
-    scaled.chain(phased).collect()
+    // Of one job the answer has it.
+    let told = jobs.iter().filter(|job| jobs.len() > 1 && !job.bound.sentence.is_empty());
+    let bound = told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
+    scaled.chain(phased).chain(bound).collect()
 }
 
 /// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.
