@@ -90,7 +90,9 @@ impl fmt::Display for JobLimit {
             }
             JobLimit::Start => write!(to, "most of it is the start of its processes"),
             JobLimit::Nothing => write!(to, "no CPU, disk or memory for containers is full: it waits"),
-            JobLimit::Unknown => write!(to, "the use of its CPUs is not known, so neither is what holds it back"),
+            JobLimit::Unknown => {
+                write!(to, "the use of its CPUs is not known, so neither is what holds it back")
+            }
         }
     }
 }
@@ -193,8 +195,12 @@ mod tests {
             "TeraSort of 1 GiB on 3 nodes: 12.3 MB/s (11.8 to 12.9); its CPUs are full (97 %); starting a job takes 15.2 s"
         );
         assert_eq!(one.figures().len(), 2);
-        let single =
-            Job { nodes: 1, bound: sort.bound.clone(), figure: figure("x", Unit::BytesPerSec, 8e6, None), ..sort.clone() };
+        let single = Job {
+            nodes: 1,
+            bound: sort.bound.clone(),
+            figure: figure("x", Unit::BytesPerSec, 8e6, None),
+            ..sort.clone()
+        };
         let three = Job { efficiency: Some(0.51), bound: bound(JobLimit::Cpus(0.9, 0.2)), ..sort };
         let scaled = Jobs { jobs: vec![single, three], start: None };
         assert_eq!(

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::EstimateDoc;
 use crate::job_tasks::{Container, NodeFault};
+use crate::node_use::NodeUse;
 use crate::params::Params;
 
 /// One kind of job in one arm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobDoc {
     /// `TeraSort of 256 MiB on 3 nodes`, with the arm where there are several.
     pub name: String,
@@ -23,6 +24,8 @@ pub struct JobDoc {
     pub by_node: Vec<NodeWorkDoc>,
     /// What holds it back.
     pub bound: JobBoundDoc,
+    /// What a node that failed in its midst cost.
+    pub fault: Option<FaultCostDoc>,
     /// A node whose maps take clearly longer than those of the others.
     pub slow: Option<SlowNodeDoc>,
     /// Share of the time of its tasks in which as many ran as memory has room for, median over takes.
@@ -41,6 +44,26 @@ pub struct JobBoundDoc {
     pub sentence: String,
 }
 
+/// A fault in the midst of a job. Seconds, medians over takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FaultCostDoc {
+    /// `kill-node@40%`
+    pub fault: String,
+    /// From the fault until the ResourceManager found the node lost, and the NameNode its DataNode dead.
+    pub lost: Option<f64>,
+    pub dead: Option<f64>,
+    /// From the fault until the client of the job ended.
+    pub after: Option<f64>,
+    /// The whole job, and the same one undisturbed.
+    pub seconds: Option<f64>,
+    pub undisturbed: Option<f64>,
+    pub more: Option<f64>,
+    /// The whole job with Hadoop's own patience, computed: the most that it would take.
+    pub by_default: Option<f64>,
+    /// It in words.
+    pub sentence: String,
+}
+
 /// Seconds by phase; a phase that no task had, or that is not known, is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhasesDoc {
@@ -53,13 +76,29 @@ pub struct PhasesDoc {
 }
 
 /// The tasks of a node, on average over the takes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeWorkDoc {
     pub node: String,
     /// Attempts a job.
     pub tasks: f64,
     /// Seconds a job that all its tasks together spent in each phase.
     pub phases: PhasesDoc,
+    /// What its processes and its link used while a job ran; absent where that was not looked at.
+    pub used: Option<NodeUsedDoc>,
+}
+
+/// The use of a node, a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeUsedDoc {
+    /// Seconds of CPU time of its processes.
+    pub user: Option<f64>,
+    pub system: Option<f64>,
+    /// Bytes that they read from disk, and gave to be written.
+    pub read: Option<f64>,
+    pub written: Option<f64>,
+    /// Bytes over its link.
+    pub received: Option<f64>,
+    pub sent: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,7 +112,7 @@ pub struct SlowNodeDoc {
 }
 
 /// The containers of one job, in milliseconds since it was submitted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobTimelineDoc {
     pub ms: u64,
     /// Tasks that can run at once.
@@ -82,6 +121,8 @@ pub struct JobTimelineDoc {
     /// Containers that are not listed.
     pub left_out: u64,
     pub fault: Option<NodeFault>,
+    /// What the nodes used meanwhile, stretch by stretch; none where that was not looked at.
+    pub nodes: Vec<NodeUse>,
 }
 
 /// The rate of one job by number of nodes.

@@ -230,6 +230,8 @@ mod tests {
         check::finite(&text);
         check::inside(&text);
         assert!(text.contains("kill-node: w1") && !text.contains("beyond"), "{text}");
+        // No bar is one.
+        assert!(!text.contains("reduce"), "{text}");
         let none = Timeline { groups: Vec::new(), ..plot };
         assert!(none.render().into_string().contains("No data"));
     }

@@ -7,8 +7,9 @@ use model::format::{Kind, fixed, percent, quantity};
 use model::job_tasks::{Container, Phase, Work};
 use model::unit::Unit;
 
+use super::job_nodes;
 use crate::page;
-use crate::plot::line::{Marker, Point, Series};
+use crate::plot::line::{Point, Series};
 use crate::plot::stack::StackRow;
 use crate::plot::timeline::{Bar, Group};
 use crate::plot::{Caption, LinePlot, Size, Stack, Timeline};
@@ -41,18 +42,23 @@ fn title(doc: &RunDoc) -> String {
 
 fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
     let mut plots: Vec<Markup> = curves.iter().flat_map(scaling).collect();
-    plots.extend(jobs.iter().filter(|job| !job.by_node.is_empty()).map(by_node));
+    plots.extend(jobs.iter().filter(|job| job.by_node.iter().any(|node| node.tasks > 0.0)).map(by_node));
+    plots.extend(jobs.iter().filter_map(job_nodes::split));
     let drawn: Vec<(&JobDoc, &JobTimelineDoc)> =
         jobs.iter().filter_map(|job| Some((job, job.timeline.as_ref()?))).collect();
     let line = |job: &JobDoc| {
         let told = phases(&job.phases).into_iter().chain([job.bound.sentence.clone()]);
+        let told = told.chain(job.fault.as_ref().map(|fault| fault.sentence.clone()));
         told.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     };
     let lines = jobs.iter().map(|job| (job, line(job))).filter(|(_, text)| !text.is_empty());
     html! {
         ul class="plain" { @for (job, text) in lines { li { (page::prose(&format!("{}: {text}", job.name))) } } }
         (page::grid(&plots))
-        @for (job, timeline) in drawn.iter().take(MOST_TIMELINES) { (containers(job, timeline)) }
+        @for (job, timeline) in drawn.iter().take(MOST_TIMELINES) {
+            (containers(job, timeline))
+            @for plot in job_nodes::over_time(job, timeline) { (plot) }
+        }
         @if drawn.len() > MOST_TIMELINES {
             p class="note" { (drawn.len() - MOST_TIMELINES) " more timelines are in the document" }
         }
@@ -95,7 +101,7 @@ fn by_node(job: &JobDoc) -> Markup {
             "sum over the tasks of each node, mean of the takes; 100 % is {longest}, that of the busiest node{slow}"
         )),
         parts: words(),
-        rows: job.by_node.iter().map(row).collect(),
+        rows: job.by_node.iter().filter(|node| node.tasks > 0.0).map(row).collect(),
         size: Size::Cell,
     }
     .render()
@@ -185,12 +191,6 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
         name: (*node).to_owned(),
         bars: timeline.containers.iter().filter(|one| one.node == **node).map(bar).collect(),
     };
-    let mark = |at: u64, label: String| Marker { at: seconds(at), label, upright: true };
-    let markers = timeline.fault.iter().flat_map(|fault| {
-        let lost = fault.lost_ms.map(|at| mark(at, "found lost".to_owned()));
-        let dead = fault.dead_ms.map(|at| mark(at, "DataNode found dead".to_owned()));
-        [Some(mark(fault.at_ms, format!("{} {}", fault.kind, fault.node))), lost, dead].into_iter().flatten()
-    });
     let full = job.full.map_or_else(String::new, |full| {
         format!("; {} at once, as many as memory has room for, {} of the time", timeline.slots, percent(full))
     });
@@ -204,7 +204,7 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
         kinds: words().into_iter().enumerate().chain([(DIRECTS, "directs the job".to_owned())]).collect(),
         groups: names.iter().map(group).collect(),
         end: seconds(timeline.ms),
-        markers: markers.collect(),
+        markers: job_nodes::marks(timeline),
     }
     .render()
 }
@@ -235,11 +235,19 @@ mod tests {
         ];
         let (kind, node) = ("kill-node".to_owned(), "node-2".to_owned());
         let fault = NodeFault { kind, node, at_ms: 9_000, lost_ms: Some(12_000), dead_ms: None };
-        let timeline = JobTimelineDoc { ms: 40_000, slots: 2, containers, left_out: 3, fault: Some(fault) };
+        let timeline = JobTimelineDoc {
+            ms: 40_000,
+            slots: 2,
+            containers,
+            left_out: 3,
+            fault: Some(fault),
+            nodes: Vec::new(),
+        };
         let work = |node: &str, map: Option<f64>, lost: Option<f64>| NodeWorkDoc {
             node: node.to_owned(),
             tasks: 2.0,
             phases: PhasesDoc { map, lost, ..PhasesDoc::default() },
+            used: None,
         };
         JobDoc {
             name: "TeraSort of 1.00 GiB on 2 nodes".to_owned(),
@@ -254,6 +262,7 @@ mod tests {
                 share: Some(0.9),
                 sentence: "its disk is busy 90 % of the time".to_owned(),
             },
+            fault: None,
             slow: Some(SlowNodeDoc { node: "node-2".to_owned(), times: 1.5, maps: 4, others: 8 }),
             full: Some(0.25),
             timeline: Some(timeline),

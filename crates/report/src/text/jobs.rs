@@ -1,5 +1,5 @@
 //! Jobs on a cluster, a line each: the rate and the efficiency by number of nodes, the phases of their tasks, and of
-//! several jobs what holds each back.
+//! several jobs what holds each back, and what a node that failed cost.
 
 use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
 use model::format::{Kind, count, percent, quantity};
@@ -18,8 +18,13 @@ pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String 
     });
     // Of one job the answer has it.
     let told = jobs.iter().filter(|job| jobs.len() > 1 && !job.bound.sentence.is_empty());
-    let bound = told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
-    scaled.chain(phased).chain(bound).collect()
+    let bound =
+        told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
+    let faults = jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
+    let faults = faults.map(|(job, fault)| {
+        hang("fault    ", &format!("{} of {}: {}", fault.fault, job.name, fault.sentence), look.columns)
+    });
+    scaled.chain(phased).chain(bound).chain(faults).collect()
 }
 
 /// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.

@@ -18,12 +18,7 @@ type Figure = fn(&SeriesDoc) -> Option<Answered>;
 const MOST: usize = 6;
 
 /// `None` where no job has a figure.
-pub fn jobs(
-    doc: &RunDoc,
-    run: &RunData,
-    heads: &[&SeriesDoc],
-    answered: Figure,
-) -> Option<Answer> {
+pub fn jobs(doc: &RunDoc, run: &RunData, heads: &[&SeriesDoc], answered: Figure) -> Option<Answer> {
     let is_start = |series: &&&SeriesDoc| job_bound::is_start(&series.instrument, &series.params);
     let is_main = |series: &&&SeriesDoc| {
         series.card.is_some_and(|card| card.shown.main == series.metric) && series.instrument != HADOOP_DFSIO

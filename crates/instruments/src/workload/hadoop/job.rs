@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
+use model::node_use::NodeUse;
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
+use super::node_use;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -18,7 +20,10 @@ pub const EXAMPLES: &str = "org.apache.hadoop.examples.ExampleDriver";
 pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
 pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
-const KNOWN: Duration = Duration::from_secs(20);
+const KNOWN: Duration = Duration::from_secs(60);
+/// How long its containers may take to go. The process that directs it waits 5 s before it lets go of its own, and then
+/// ends its services, which took more than 20 s on a busy machine. In the time of no figure.
+const GONE: Duration = Duration::from_secs(120);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
 pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
 
@@ -44,6 +49,8 @@ pub struct Done {
     /// Its log, which names the job.
     pub log: String,
     pub machine: MachineUse,
+    /// What each node used, of a job in containers on several nodes; times are milliseconds since 1970.
+    pub nodes: Vec<NodeUse>,
 }
 
 /// Runs a client on the cluster's master. Fails where it does, with the cause in Hadoop's words.
@@ -73,12 +80,14 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
         output: ended.stdout.text(),
         log: ended.stderr.text(),
         machine,
+        nodes: Vec::new(),
     })
 }
 
 /// Runs a job in containers, and asks the history server for its figures.
 pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
-    let done = run(cluster, order)?;
+    let (done, nodes) = node_use::during(&cluster.site.network, || run(cluster, order));
+    let done = Done { nodes, ..done? };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
     let job = known(cluster, &id)?;
     rest(cluster)?;
@@ -105,7 +114,7 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
 /// Waits until no container is left, so that the next job finds the cluster idle.
 fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
-    up_within(KNOWN, || {
+    up_within(GONE, || {
         left = cluster.resource_manager().get("/ws/v1/cluster/metrics").and_then(|metrics| {
             match super::rest::number(&metrics, &["clusterMetrics", "containersAllocated"]) {
                 Some(0.0) => Ok(()),
@@ -116,7 +125,7 @@ fn rest(cluster: &Cluster) -> Result<(), String> {
         left.is_ok()
     });
     left.map_err(|why| {
-        format!("containers of a job that has ended are left after {} s: {why}", KNOWN.as_secs())
+        format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })
 }
 
@@ -143,8 +152,10 @@ fn said(log: &str) -> Option<String> {
     let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
     // A job that ran in its client alone says no more than that.
     let state = state.filter(|state| !state.ends_with("due to: NA"));
-    // The error of a task that failed stands before the state of its job.
-    let error = lines.iter().find_map(|line| line.strip_prefix("Error: "));
+    // Why a task failed stands before the state of its job, below the line that names the attempt.
+    let attempt = lines.iter().position(|line| line.ends_with("Status : FAILED"));
+    let below = attempt.and_then(|at| lines[at + 1..].iter().find(|line| !line.is_empty()));
+    let error = below.map(|line| line.trim_start_matches("Error: ")).filter(|line| !line.contains(" INFO "));
     let thrown = lines.iter().find(|line| {
         !line.starts_with("at ")
             && line.contains("Exception: ")
@@ -177,6 +188,10 @@ mod tests {
         let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
                     1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
         assert_eq!(said(heap).as_deref(), Some("a task says: Java heap space"));
+        let late = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\n\
+                    [2026-11-27 14:01:02.003]AttemptID:attempt_1_m_000000_0 Timed out after 20 secs\n\
+                    1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
+        assert!(said(late).unwrap().ends_with("Timed out after 20 secs"), "{:?}", said(late));
         let am =
             "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
         assert_eq!(

@@ -13,6 +13,7 @@ pub mod job;
 pub mod liveness;
 pub mod machine_use;
 pub mod network;
+pub mod node_use;
 pub mod old_names;
 pub mod params;
 pub mod probe;

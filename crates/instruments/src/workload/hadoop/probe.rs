@@ -205,6 +205,8 @@ impl HadoopJobs {
             return Ok(made.clone());
         }
         progress::current().report("writing the data that is to be sorted");
+        // One that failed before has left a part of it.
+        remove(cluster, &folder)?;
         job::run(cluster, &self.generate(cluster, &folder))?;
         let checksum = self.checksum(cluster, &folder)?;
         cluster.made.push(Made { folder, checksum });
@@ -219,6 +221,7 @@ impl HadoopJobs {
             return Ok(made.clone());
         }
         progress::current().report("sorting the data that is to be validated");
+        remove(cluster, &folder)?;
         job::run(cluster, &self.sort(cluster, &input.folder, &folder))?;
         let made = Made { folder, checksum: input.checksum };
         cluster.made.push(made.clone());
@@ -390,7 +393,7 @@ impl HadoopJobs {
     /// The figures of a job, and where each of its tasks ran, and when; that this is not told is a remark.
     fn tell_job(&self, record: &mut dyn Record, cluster: &Cluster, ran: Ran<'_>) {
         self.push(record, cluster, &ran);
-        match containers::ask(cluster, ran.job, self.ask.room(&cluster.sizes), ran.fault) {
+        match containers::ask(cluster, (ran.job, &ran.done.nodes), self.ask.room(&cluster.sizes), ran.fault) {
             Ok(tasks) => {
                 record.note(NoteBody::JobTasks(JobTasks { step: ran.step.to_owned(), ..tasks }));
             }
