@@ -29,7 +29,7 @@ pub struct JobTasks {
     /// Containers beyond [`MOST_CONTAINERS`].
     pub left_out: u64,
     pub fault: Option<NodeFault>,
-    /// What the nodes used meanwhile; none where that was not looked at.
+    /// The use of the nodes meanwhile; none where that was not looked at.
     #[serde(default)]
     pub nodes: Vec<NodeUse>,
 }

@@ -1,4 +1,4 @@
-//! What the nodes of a cluster used while a job ran, stretch by stretch.
+//! The use of the nodes of a cluster while a job ran, stretch by stretch.
 //!
 //! Whole milliseconds of CPU time and bytes. What could not be read is missing.
 

@@ -1,4 +1,4 @@
-//! What holds a job on a cluster back: the resource that it uses up, and a node that is slow.
+//! The bound of a job on a cluster: the resource that it uses up, and a node that is slow.
 //!
 //! Medians of the run's figures. CPUs come before the disk, the disk before the start of processes, that before the
 //! room for tasks; each only where it is nearly used up. The network between nodes of one machine is CPU time, so it is
@@ -18,7 +18,7 @@ const NEAR: f64 = 0.85;
 /// From this share of a job's time on its start is most of it, or memory has room for no more tasks.
 const MOSTLY: f64 = 0.5;
 
-/// What holds this job of a run back; `rows` are the run's.
+/// The bound of this job of a run; `rows` are the run's.
 pub fn of_job(run: &RunData, job: &JobDoc, rows: &[SeriesDoc]) -> JobBound {
     let of = |metric: &str| {
         let is_of = |other: &&Series| {

@@ -1,5 +1,5 @@
-//! What a node costs a job that fails in its midst: how soon it is found, and how much longer the job takes than the same
-//! one undisturbed.
+//! The cost of a node that fails in the midst of a job: how soon it is found, and how much longer the job takes than
+//! the same one undisturbed.
 //!
 //! Seconds, medians over takes. Undisturbed is the job with `fault=none`, whose cluster is set and asked alike. With
 //! Hadoop's own patience the time is computed, not measured: the node is found lost that much later, and a job that

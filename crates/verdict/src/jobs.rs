@@ -143,7 +143,7 @@ fn by_node(told: &[&JobTasks]) -> Vec<NodeWorkDoc> {
     names.into_iter().map(of).collect()
 }
 
-/// What a node used a job, over the jobs in which it was looked at.
+/// The use of a node a job, over the jobs in which it was looked at.
 fn used_by(told: &[&JobTasks], node: &str) -> Option<NodeUsedDoc> {
     let all: Vec<&NodeUse> = told.iter().flat_map(|job| &job.nodes).filter(|one| one.node == node).collect();
     let mean = |of: fn(&Stretch) -> Option<u64>, scale: f64| {

@@ -21,7 +21,7 @@ pub struct Job {
     pub bound: Option<JobBound>,
 }
 
-/// What holds a job back.
+/// The bound of a job: the resource that it uses up, and a slow node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobBound {
     pub limit: JobLimit,

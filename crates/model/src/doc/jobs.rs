@@ -22,9 +22,9 @@ pub struct JobDoc {
     pub phases: PhasesDoc,
     /// The nodes by name, with what their tasks did; empty where it is not known where they ran.
     pub by_node: Vec<NodeWorkDoc>,
-    /// What holds it back.
+    /// The resource that it uses up, and a slow node.
     pub bound: JobBoundDoc,
-    /// What a node that failed in its midst cost.
+    /// The cost of a node that failed in its midst.
     pub fault: Option<FaultCostDoc>,
     /// A node whose maps take clearly longer than those of the others.
     pub slow: Option<SlowNodeDoc>,
@@ -83,7 +83,7 @@ pub struct NodeWorkDoc {
     pub tasks: f64,
     /// Seconds a job that all its tasks together spent in each phase.
     pub phases: PhasesDoc,
-    /// What its processes and its link used while a job ran; absent where that was not looked at.
+    /// The use of its processes and its link while a job ran; absent where that was not looked at.
     pub used: Option<NodeUsedDoc>,
 }
 
@@ -121,7 +121,7 @@ pub struct JobTimelineDoc {
     /// Containers that are not listed.
     pub left_out: u64,
     pub fault: Option<NodeFault>,
-    /// What the nodes used meanwhile, stretch by stretch; none where that was not looked at.
+    /// The use of the nodes meanwhile, stretch by stretch; none where that was not looked at.
     pub nodes: Vec<NodeUse>,
 }
 

@@ -1,5 +1,5 @@
-//! What the nodes of a cluster used while a job ran: CPU time split by node, and CPU, disk and network of all nodes over
-//! time, on one axis each.
+//! The use of the nodes of a cluster while a job ran: CPU time split by node, and CPU, disk and network of all nodes
+//! over time, on one axis each.
 
 use maud::Markup;
 use model::doc::{JobDoc, JobTimelineDoc, NodeUsedDoc};

@@ -34,7 +34,7 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("jobs", &title(first), &body))
 }
 
-/// What holds back the job that stands last: a sort on the most nodes, where there is one.
+/// The bound of the job that stands last: a sort on the most nodes, where there is one.
 fn title(doc: &RunDoc) -> String {
     let last = doc.jobs.iter().rev().find(|job| !job.bound.sentence.is_empty());
     last.map_or_else(|| "Jobs on a cluster".to_owned(), |job| format!("{}: {}", job.name, job.bound.sentence))
@@ -297,7 +297,7 @@ mod tests {
         for told in [
             "TeraSort of 1.00 GiB: 75 % of perfect on 2 nodes",
             "2 nodes: 75 % of perfect (70 % to 80 %)",
-            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s; its disk is busy 90 %",
+            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s; its disk is busy 90\u{a0}%",
             "tasks took 18.0 s of containers' time",
             "maps on node-2 take 1.5 times as long as elsewhere",
             "2 at once, as many as memory has room for, 25 % of the time; 3 more are not listed",

@@ -9,7 +9,7 @@ pub mod disk;
 pub mod faults;
 pub mod first_screen;
 pub mod job_nodes;
-mod jobs;
+pub mod jobs;
 pub mod kv;
 pub mod logs;
 pub mod logs_answers;

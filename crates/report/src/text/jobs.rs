@@ -71,9 +71,31 @@ pub fn efficiency(one: &NodeScalingDoc) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::EstimateDoc;
+    use model::doc::{EstimateDoc, FaultCostDoc, JobBoundDoc};
 
     use super::*;
+
+    #[test]
+    fn several_jobs_say_what_holds_each_back_and_what_a_fault_cost() {
+        let job = |name: &str, bound: &str, fault: Option<&str>| JobDoc {
+            name: name.to_owned(),
+            bound: JobBoundDoc { sentence: bound.to_owned(), ..JobBoundDoc::default() },
+            fault: fault.map(|sentence| FaultCostDoc {
+                fault: "kill-am@40%".to_owned(),
+                sentence: sentence.to_owned(),
+                ..FaultCostDoc::default()
+            }),
+            ..JobDoc::default()
+        };
+        let one = job("TeraSort on 3 nodes", "w3 is slow", Some("the node is found lost after 11.0 s"));
+        assert_eq!(
+            lines(&[one.clone(), job("pi on 3 nodes", "", None)], &[], Look::plain()),
+            "bound    TeraSort on 3 nodes: w3 is slow\n\
+             fault    kill-am@40% of TeraSort on 3 nodes: the node is found lost after 11.0 s\n"
+        );
+        // Of one job the answer has it.
+        assert!(lines(&[one], &[], Look::plain()).starts_with("fault"));
+    }
 
     #[test]
     fn phases_and_scaling_are_a_line_each() {

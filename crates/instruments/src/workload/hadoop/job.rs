@@ -49,7 +49,7 @@ pub struct Done {
     /// Its log, which names the job.
     pub log: String,
     pub machine: MachineUse,
-    /// What each node used, of a job in containers on several nodes; times are milliseconds since 1970.
+    /// The use of each node, of a job in containers on several nodes; times are milliseconds since 1970.
     pub nodes: Vec<NodeUse>,
 }
 

@@ -4,8 +4,8 @@
 //! Counted of a process is also what its ended children used, as far as it waited for them: containers count through
 //! their NodeManager. Not counted is what a process used after the last look whose parent is no process of the node
 //! (a daemon, a client, all of a node that is killed), and what the kernel does for others. Disk is bytes that were
-//! fetched from disk, and that were given to be written (/proc/PID/io), not their way to it. One node on the loopback is
-//! the machine, and has its telemetry.
+//! fetched from disk, and that were given to be written (/proc/PID/io), not their way to it. One node on the loopback
+//! is the machine, and has its telemetry.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -90,7 +90,7 @@ impl Counted {
             user = user.saturating_add(stat.user_ticks).saturating_add(stat.waited_user_ticks);
             system = system.saturating_add(stat.system_ticks).saturating_add(stat.waited_system_ticks);
             // One that has ended meanwhile counts through its parent at the next look.
-            let disk = Transferred::of(stat.pid).unwrap_or_default();
+            let disk = Transferred::by_process(stat.pid).unwrap_or_default();
             sum.disk.read = sum.disk.read.saturating_add(disk.read);
             sum.disk.written = sum.disk.written.saturating_add(disk.written);
         }
