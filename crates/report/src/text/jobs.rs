@@ -22,7 +22,9 @@ pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String 
         told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
     let faults = jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
     let faults = faults.map(|(job, fault)| {
-        hang("fault    ", &format!("{} of {}: {}", fault.fault, job.name, fault.sentence), look.columns)
+        // The name of an arm may have the fault.
+        let of = if job.name.contains(&fault.fault) { String::new() } else { format!("{} of ", fault.fault) };
+        hang("fault    ", &format!("{of}{}: {}", job.name, fault.sentence), look.columns)
     });
     scaled.chain(phased).chain(bound).chain(faults).collect()
 }
