@@ -22,7 +22,7 @@ use crate::unit::Unit;
 pub use beside::Beside;
 pub use commands::Timed;
 pub use decided::{Chosen, Decided};
-pub use jobs::{Job, JobBound, Jobs};
+pub use jobs::{Job, JobBound, JobLimit, Jobs};
 pub use power::Drawn;
 pub use together::{TOTAL, Together};
 

@@ -79,7 +79,10 @@ pub use hadoop::{
     HadoopLineDoc, HadoopNameDoc, HadoopNamesDoc,
 };
 pub use index::{IndexDoc, RankDoc, TieDoc};
-pub use jobs::{JobDoc, JobTimelineDoc, NodePointDoc, NodeScalingDoc, NodeWorkDoc, PhasesDoc, SlowNodeDoc};
+pub use jobs::{
+    FaultCostDoc, JobBoundDoc, JobDoc, JobTimelineDoc, NodePointDoc, NodeScalingDoc, NodeUsedDoc,
+    NodeWorkDoc, PhasesDoc, SlowNodeDoc,
+};
 pub use lab::{
     LabBmcDoc, LabImportDoc, LabNodeDoc, LabNodesDoc, LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc,
 };

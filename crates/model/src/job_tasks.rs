@@ -7,9 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::format::{count, fixed};
+use crate::node_use::NodeUse;
 
 /// Containers that are kept of a job at most, the first ones.
 pub const MOST_CONTAINERS: usize = 600;
+/// Seconds after which a ResourceManager gives up on a node: where a fault is asked for, and as Hadoop comes.
+pub const PATIENCE_OURS_S: u64 = 10;
+pub const PATIENCE_HADOOPS_S: u64 = 600;
 
 /// A job that has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,9 @@ pub struct JobTasks {
     /// Containers beyond [`MOST_CONTAINERS`].
     pub left_out: u64,
     pub fault: Option<NodeFault>,
+    /// The use of the nodes meanwhile; none where that was not looked at.
+    #[serde(default)]
+    pub nodes: Vec<NodeUse>,
 }
 
 crate::words! {

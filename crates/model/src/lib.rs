@@ -37,6 +37,7 @@ pub mod mutate;
 pub mod names;
 pub mod nearest;
 pub mod need;
+pub mod node_use;
 pub mod note;
 pub mod older;
 pub mod params;

@@ -52,7 +52,7 @@ pub fn answer(doc: &RunDoc, index: &RunIndex<'_>) -> Option<AnswerDoc> {
         () if of_family(Family::Runtime) => speed(index),
         () if of_family(Family::Kv) => beside(&heads, index),
         () if of_family(Family::User) => commands::beside(index),
-        () if of_family(Family::Hadoop) => jobs::jobs(index.run, &heads, answered),
+        () if of_family(Family::Hadoop) => jobs::jobs(doc, index.run, &heads, answered),
         () => None,
     };
     let answer = own.or_else(|| measured(doc, &heads));

@@ -3,11 +3,16 @@
 //! Seconds. Only measured takes count. Where a take does not tell its containers, the means of its tasks remain.
 
 use model::data::{RunData, Series};
-use model::doc::{JobDoc, JobTimelineDoc, NodeWorkDoc, PhasesDoc, SeriesDoc, SlowNodeDoc};
+use model::doc::{
+    JobBoundDoc, JobDoc, JobTimelineDoc, NodeUsedDoc, NodeWorkDoc, PhasesDoc, SeriesDoc, SlowNodeDoc,
+};
 use model::format::{count, quantity};
 use model::job_tasks::{Container, JobTasks, Outcome, Phase as Doing, Work};
 use model::metrics::hadoop;
+use model::node_use::{NodeUse, Stretch};
 use model::{Family, NoteBody, Phase, Unit, params};
+
+use crate::{job_bound, job_fault};
 
 /// Maps that a node, and the others together, must have had.
 const LEAST_MAPS: usize = 4;
@@ -24,6 +29,11 @@ pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<JobDoc> {
     let jobs: Vec<&SeriesDoc> = rows.iter().filter(is_job).collect();
     let several_arms = jobs.iter().any(|row| row.arm != jobs[0].arm);
     let mut all: Vec<JobDoc> = jobs.iter().map(|row| job(run, row, several_arms)).collect();
+    for job in &mut all {
+        job.bound = job_bound::doc(&job_bound::of_job(run, job, rows));
+    }
+    let faults: Vec<_> = all.iter().map(|job| job_fault::of_job(run, job, &all)).collect();
+    all.iter_mut().zip(faults).for_each(|(job, fault)| job.fault = fault);
     all.sort_by_key(|one| {
         let place = run.plan.arms.iter().position(|arm| arm.name == one.arm);
         (one.instrument.clone(), nodes_of(&one.params), place, one.step.clone())
@@ -58,6 +68,8 @@ fn job(run: &RunData, row: &SeriesDoc, several_arms: bool) -> JobDoc {
         step,
         phases: means(run, row),
         by_node: by_node(&told),
+        bound: JobBoundDoc::default(),
+        fault: None,
         slow: slow(&told),
         full: stats::median(&full),
         timeline: middle(&told).map(timeline),
@@ -102,7 +114,8 @@ fn means(run: &RunData, row: &SeriesDoc) -> PhasesDoc {
 }
 
 fn by_node(told: &[&JobTasks]) -> Vec<NodeWorkDoc> {
-    let mut names: Vec<&str> = told.iter().flat_map(|job| job.nodes()).collect();
+    let used = told.iter().flat_map(|job| &job.nodes).map(|one| one.node.as_str());
+    let mut names: Vec<&str> = told.iter().flat_map(|job| job.nodes()).chain(used).collect();
     names.sort_unstable();
     names.dedup();
     let takes = told.len().max(1) as f64;
@@ -124,9 +137,27 @@ fn by_node(told: &[&JobTasks]) -> Vec<NodeWorkDoc> {
                 reduce: seconds(Doing::Reduce),
                 lost: seconds(Doing::Lost),
             },
+            used: used_by(told, node),
         }
     };
     names.into_iter().map(of).collect()
+}
+
+/// The use of a node a job, over the jobs in which it was looked at.
+fn used_by(told: &[&JobTasks], node: &str) -> Option<NodeUsedDoc> {
+    let all: Vec<&NodeUse> = told.iter().flat_map(|job| &job.nodes).filter(|one| one.node == node).collect();
+    let mean = |of: fn(&Stretch) -> Option<u64>, scale: f64| {
+        let sums: Option<Vec<f64>> = all.iter().map(|one| Some(one.sum(of)? as f64 / scale)).collect();
+        stats::mean(&sums?)
+    };
+    (!all.is_empty()).then(|| NodeUsedDoc {
+        user: mean(|one| one.user_ms, 1e3),
+        system: mean(|one| one.system_ms, 1e3),
+        read: mean(|one| one.read, 1.0),
+        written: mean(|one| one.written, 1.0),
+        received: mean(|one| one.received, 1.0),
+        sent: mean(|one| one.sent, 1.0),
+    })
 }
 
 /// The node whose maps take longest, where nearly all of them take longer than nearly all elsewhere: its first quartile
@@ -177,6 +208,7 @@ fn timeline(job: &JobTasks) -> JobTimelineDoc {
         containers: job.containers.clone(),
         left_out: job.left_out,
         fault: job.fault.clone(),
+        nodes: job.nodes.clone(),
     }
 }
 
@@ -226,6 +258,20 @@ mod tests {
         let [w1, w2] = &nodes[..] else { panic!("{nodes:?}") };
         assert_eq!((w1.tasks, w1.phases.map, w1.phases.lost), (2.0, Some(4.0), None));
         assert_eq!((w2.tasks, w2.phases.map, w2.phases.lost), (1.0, None, Some(2.0)));
+    }
+
+    #[test]
+    fn the_use_of_a_node_is_the_mean_over_jobs_and_one_without_tasks_is_told_too() {
+        let with = |user_ms: u64| {
+            let stretch = Stretch { user_ms: Some(user_ms), sent: Some(100), ..Stretch::default() };
+            let nodes = vec![NodeUse { node: "m".to_owned(), stretches: vec![stretch; 2] }];
+            JobTasks { nodes, ..of_maps(&[("w1", 1_000)]) }
+        };
+        let nodes = by_node(&[&with(1_000), &with(2_000)]);
+        let [m, w1] = &nodes[..] else { panic!("{nodes:?}") };
+        let used = m.used.unwrap();
+        assert_eq!((m.node.as_str(), m.tasks, used.user, used.sent), ("m", 0.0, Some(3.0), Some(200.0)));
+        assert_eq!((used.read, w1.used), (None, None));
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub mod detect;
 pub mod doctor;
 mod facts;
 pub mod headline;
+mod job_bound;
+mod job_fault;
 mod jobs;
 mod judged;
 mod load_doc;

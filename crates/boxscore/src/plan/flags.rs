@@ -5,6 +5,7 @@ use model::{Card, Flag, Means, Params};
 
 use super::children;
 use super::mixes::{self, Named};
+use super::scan;
 use super::setting::{Scope, Setting};
 use super::trees::{self, NamedTree};
 use crate::cli::run::RunArgs;
@@ -104,7 +105,10 @@ impl OfFlags {
         let named = format!("--{long} {value}").trim_end().to_owned();
         let pairs = match flag.means {
             Means::Param(key) | Means::Lines(key) => vec![(key, value.to_owned())],
-            Means::Each(key) => vec![(key, value.split(',').map(str::trim).collect::<Vec<_>>().join("|"))],
+            Means::Each(key) => {
+                let values = scan::values(value).map_err(|why| CliError::usage(format!("{named}: {why}")))?;
+                vec![(key, values.join("|"))]
+            }
             Means::Path(key) => {
                 // The far end is asked from another directory than this one.
                 let path = std::path::absolute(value)

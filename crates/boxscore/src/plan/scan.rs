@@ -29,12 +29,17 @@ fn read(text: &str) -> Result<(&str, Vec<String>), CliError> {
         CliError::usage(format!("--scan {text}: {why}"))
             .hint("write it as level=1..9, level=1..9/2, size=1..64*2 or cc=gcc,clang")
     };
-    let (key, values) = text.split_once('=').ok_or_else(|| wrong("not of the form K=VALUES"))?;
+    let (key, given) = text.split_once('=').ok_or_else(|| wrong("not of the form K=VALUES"))?;
+    Ok((key.trim(), values(given).map_err(|why| wrong(&why))?))
+}
+
+/// `1..9`, `1..9/2`, `1..64*2` or `a,b` as values. Fails, with why, where they are none.
+pub fn values(values: &str) -> Result<Vec<String>, String> {
     let Some((from, rest)) = values.split_once("..") else {
         let values: Vec<String> = values.split(',').map(|one| one.trim().to_owned()).collect();
         return match values.iter().any(String::is_empty) {
-            true => Err(wrong("a value is empty")),
-            false => Ok((key.trim(), values)),
+            true => Err("a value is empty".to_owned()),
+            false => Ok(values),
         };
     };
     let (to, step) = match rest.find(['/', '*']) {
@@ -43,20 +48,19 @@ fn read(text: &str) -> Result<(&str, Vec<String>), CliError> {
     };
     let number = |text: &str| {
         let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| wrong(&format!("`{text}` is no number")))
+        number.ok_or_else(|| format!("`{text}` is no number"))
     };
     let (from, to) = (number(from)?, number(to)?);
     let by = number(step.get(1..).unwrap_or_default())?;
     if from > to {
-        return Err(wrong("its end is below its beginning"));
+        return Err("its end is below its beginning".to_owned());
     }
-    let values = match step.starts_with('*') {
-        true if by > 1.0 && from > 0.0 => steps(to, |step| from * by.powi(step)),
-        true => return Err(wrong("a factor must be above 1, and what it multiplies above 0")),
-        false if by > 0.0 => steps(to, |step| from + by * f64::from(step)),
-        false => return Err(wrong("a step must be above 0")),
-    };
-    Ok((key.trim(), values))
+    match step.starts_with('*') {
+        true if by > 1.0 && from > 0.0 => Ok(steps(to, |step| from * by.powi(step))),
+        true => Err("a factor must be above 1, and what it multiplies above 0".to_owned()),
+        false if by > 0.0 => Ok(steps(to, |step| from + by * f64::from(step))),
+        false => Err("a step must be above 0".to_owned()),
+    }
 }
 
 /// The values up to `to`, at most one more than are allowed. Decimal steps are rounded to where they were meant.

@@ -152,7 +152,7 @@ fn a_sort_outlives_a_node_that_is_killed() {
     // The one that directed the job was spared.
     assert_eq!(of("hadoop-terasort am-attempts"), 1.0);
     let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
-    assert!(told("kill-node@40%: w") && told("600 s and 630 s"), "{:?}", run.notes);
+    assert!(told("kill-node of w") && told("600 s and 630 s"), "{:?}", run.notes);
     assert_nothing_left(bench.dir.path());
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Answered, AnsweredDoc};
-use crate::format::{count, percent, quantity};
+use crate::format::{count, fixed, percent, quantity};
 use crate::unit::Unit;
 
 /// One kind of job on so many nodes.
@@ -21,18 +21,28 @@ pub struct Job {
     pub bound: Option<JobBound>,
 }
 
+/// The bound of a job: the resource that it uses up, and a slow node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobBound {
+    pub limit: JobLimit,
+    /// A node whose maps take clearly longer than elsewhere, and how many times as long.
+    pub slow: Option<(String, f64)>,
+}
+
 /// The resource that a job uses up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum JobBound {
+pub enum JobLimit {
     /// CPUs, with the share of their time; the second is what the hypervisor took.
     Cpus(f64, f64),
     Disk(f64),
-    /// No more tasks at once than this.
-    Containers(u32),
+    /// No more tasks at once than this, and the share of the tasks' time in which so many ran.
+    Containers(u32, Option<f64>),
     /// Most of its time is the start of its processes.
     Start,
     /// Nothing that was looked at.
     Nothing,
+    /// Nothing that is known, but the use of the CPUs is not.
+    Unknown,
 }
 
 /// Jobs, and what starting one costs.
@@ -48,10 +58,24 @@ const FULL: f64 = 0.95;
 /// From this share on it is told that the hypervisor took time.
 const TOLD: f64 = 0.05;
 
-impl fmt::Display for JobBound {
+impl JobLimit {
+    /// `cpus`
+    pub const fn word(self) -> &'static str {
+        match self {
+            JobLimit::Cpus(..) => "cpus",
+            JobLimit::Disk(_) => "disk",
+            JobLimit::Containers(..) => "containers",
+            JobLimit::Start => "start",
+            JobLimit::Nothing => "nothing",
+            JobLimit::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for JobLimit {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            JobBound::Cpus(share, stolen) => {
+            JobLimit::Cpus(share, stolen) => {
                 let full = if share >= FULL { "full" } else { "nearly full" };
                 write!(to, "its CPUs are {full} ({}", percent(share))?;
                 if stolen >= TOLD {
@@ -59,13 +83,29 @@ impl fmt::Display for JobBound {
                 }
                 write!(to, ")")
             }
-            JobBound::Disk(share) => write!(to, "its disk is busy {} of the time", percent(share)),
-            JobBound::Containers(slots) => {
-                write!(to, "memory has room for no more than {} at once", count(slots as usize, "task"))
+            JobLimit::Disk(share) => write!(to, "its disk is busy {} of the time", percent(share)),
+            JobLimit::Containers(slots, full) => {
+                write!(to, "memory has room for no more than {} at once", count(slots as usize, "task"))?;
+                full.map_or(Ok(()), |full| write!(to, ", and so many ran {} of the time", percent(full)))
             }
-            JobBound::Start => write!(to, "most of it is the start of its processes"),
-            JobBound::Nothing => write!(to, "no CPU, disk or memory for containers is full: it waits"),
+            JobLimit::Start => write!(to, "most of it is the start of its processes"),
+            JobLimit::Nothing => write!(to, "no CPU, disk or memory for containers is full: it waits"),
+            JobLimit::Unknown => {
+                write!(to, "the use of its CPUs is not known, so neither is what holds it back")
+            }
         }
+    }
+}
+
+impl fmt::Display for JobBound {
+    /// A slow node stands beside a resource that is used up, and in the place of none.
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((node, times)) = &self.slow else { return self.limit.fmt(to) };
+        match self.limit {
+            JobLimit::Nothing | JobLimit::Unknown => {}
+            limit => write!(to, "{limit}; ")?,
+        }
+        write!(to, "{node} is slow: its maps take {} times as long as those elsewhere", fixed(*times, 1))
     }
 }
 
@@ -74,6 +114,15 @@ impl Job {
     fn value(&self) -> String {
         let scale = crate::format::Scale::common(&[self.figure.value], self.figure.kind);
         format!("{}{}", quantity(self.figure.value, self.figure.kind), self.figure.ends(&scale))
+    }
+
+    /// By the same resource, with the same node slow, whatever the shares.
+    fn is_bound_as(&self, other: &Job) -> bool {
+        let of = |job: &Job| {
+            let bound = job.bound.as_ref()?;
+            Some((bound.limit.word(), bound.slow.as_ref().map(|(node, _)| node.clone())))
+        };
+        of(self) == of(other)
     }
 
     fn place(&self) -> String {
@@ -97,8 +146,9 @@ impl fmt::Display for Jobs {
             if let Some(efficiency) = job.efficiency {
                 write!(to, ", {} of {} times one node", percent(efficiency), job.nodes)?;
             }
-            let is_last_of_name = self.jobs.get(at + 1).is_none_or(|next| next.name != job.name);
-            if let Some(bound) = job.bound.filter(|_| is_last_of_name) {
+            let is_alike = |next: &Job| next.name == job.name && next.is_bound_as(job);
+            let goes_on = self.jobs.get(at + 1).is_some_and(is_alike);
+            if let Some(bound) = job.bound.as_ref().filter(|_| !goes_on) {
                 write!(to, "; {bound}")?;
             }
         }
@@ -124,6 +174,10 @@ mod tests {
         Answered { name: name.to_owned(), per: "", kind: Kind::for_unit(unit), value, low, high }
     }
 
+    fn bound(limit: JobLimit) -> Option<JobBound> {
+        Some(JobBound { limit, slow: None })
+    }
+
     #[test]
     fn a_sort_is_answered_with_its_rate_its_bound_and_its_start() {
         let sort = Job {
@@ -132,7 +186,7 @@ mod tests {
             arm: String::new(),
             figure: figure("x", Unit::BytesPerSec, 12.3e6, Some((11.8e6, 12.9e6))),
             efficiency: None,
-            bound: Some(JobBound::Cpus(0.97, 0.0)),
+            bound: bound(JobLimit::Cpus(0.97, 0.0)),
         };
         let start = Some(figure("y", Unit::Second, 15.2, None));
         let one = Jobs { jobs: vec![sort.clone()], start };
@@ -141,9 +195,13 @@ mod tests {
             "TeraSort of 1 GiB on 3 nodes: 12.3 MB/s (11.8 to 12.9); its CPUs are full (97 %); starting a job takes 15.2 s"
         );
         assert_eq!(one.figures().len(), 2);
-        let single =
-            Job { nodes: 1, bound: None, figure: figure("x", Unit::BytesPerSec, 8e6, None), ..sort.clone() };
-        let three = Job { efficiency: Some(0.51), bound: Some(JobBound::Cpus(0.9, 0.2)), ..sort };
+        let single = Job {
+            nodes: 1,
+            bound: sort.bound.clone(),
+            figure: figure("x", Unit::BytesPerSec, 8e6, None),
+            ..sort.clone()
+        };
+        let three = Job { efficiency: Some(0.51), bound: bound(JobLimit::Cpus(0.9, 0.2)), ..sort };
         let scaled = Jobs { jobs: vec![single, three], start: None };
         assert_eq!(
             scaled.to_string(),
@@ -153,14 +211,48 @@ mod tests {
     }
 
     #[test]
+    fn what_holds_jobs_back_is_told_where_it_changes() {
+        let of = |nodes: u32, limit: JobLimit| Job {
+            name: "TeraSort of 1 GiB".to_owned(),
+            nodes,
+            arm: String::new(),
+            figure: figure("x", Unit::BytesPerSec, 8e6, None),
+            efficiency: None,
+            bound: bound(limit),
+        };
+        let jobs = vec![
+            of(1, JobLimit::Containers(2, None)),
+            of(2, JobLimit::Cpus(0.96, 0.0)),
+            of(3, JobLimit::Cpus(0.97, 0.0)),
+        ];
+        assert_eq!(
+            Jobs { jobs, start: None }.to_string(),
+            "TeraSort of 1 GiB on 1 node: 8.00 MB/s; memory has room for no more than 2 tasks at once; on 2 nodes: 8.00 \
+             MB/s; on 3 nodes: 8.00 MB/s; its CPUs are full (97 %)"
+        );
+    }
+
+    #[test]
     fn each_bound_is_told() {
-        for (bound, said) in [
-            (JobBound::Disk(0.91), "its disk is busy 91 % of the time"),
-            (JobBound::Containers(6), "memory has room for no more than 6 tasks at once"),
-            (JobBound::Start, "most of it is the start of its processes"),
-            (JobBound::Nothing, "no CPU, disk or memory for containers is full: it waits"),
+        for (limit, said) in [
+            (JobLimit::Disk(0.91), "its disk is busy 91 % of the time"),
+            (JobLimit::Containers(6, None), "memory has room for no more than 6 tasks at once"),
+            (
+                JobLimit::Containers(6, Some(0.9)),
+                "memory has room for no more than 6 tasks at once, and so many ran 90 % of the time",
+            ),
+            (JobLimit::Start, "most of it is the start of its processes"),
+            (JobLimit::Nothing, "no CPU, disk or memory for containers is full: it waits"),
+            (JobLimit::Unknown, "the use of its CPUs is not known, so neither is what holds it back"),
         ] {
-            assert_eq!(bound.to_string(), said);
+            assert_eq!(JobBound { limit, slow: None }.to_string(), said);
         }
+        let slow = Some(("w3".to_owned(), 2.04));
+        let told = |limit| JobBound { limit, slow: slow.clone() }.to_string();
+        assert_eq!(told(JobLimit::Nothing), "w3 is slow: its maps take 2.0 times as long as those elsewhere");
+        assert_eq!(
+            told(JobLimit::Disk(0.91)),
+            "its disk is busy 91 % of the time; w3 is slow: its maps take 2.0 times as long as those elsewhere"
+        );
     }
 }

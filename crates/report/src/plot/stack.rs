@@ -1,7 +1,7 @@
 //! Stacked level bars: how each of several things divides a whole among parts.
 //!
 //! Values are shares of 1. What is left to 1 stays empty; parts that reach beyond it are cut at the edge and said in
-//! the table. A part without a value is left out.
+//! the table. A part without a value is left out; one that no row has is not in the key.
 
 use maud::{Markup, Render, html};
 use model::format::{Kind, percent};
@@ -58,7 +58,9 @@ impl Stack {
                 (self.row(row, parts, TOP + real(i) * ROW, &axis))
             }
         };
-        let key = self.parts.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect();
+        let is_known = |i: &usize| self.rows.iter().any(|row| row.parts.get(*i).is_some_and(Option::is_some));
+        let named = self.parts.iter().enumerate().filter(|(i, _)| is_known(i));
+        let key = named.map(|(i, name)| (series_class(i), name.clone())).collect();
         PlotFrame {
             caption: &self.caption,
             size: self.size,

@@ -17,8 +17,8 @@ use crate::scale::{Axis, AxisSpec};
 #[derive(Clone, Debug)]
 pub struct Timeline {
     pub caption: Caption,
-    /// Names of the kinds, in the order of their colours.
-    pub kinds: Vec<String>,
+    /// Colours of the kinds, and their names.
+    pub kinds: Vec<(usize, String)>,
     pub groups: Vec<Group>,
     /// Where the axis ends.
     pub end: f64,
@@ -36,7 +36,7 @@ pub struct Group {
 #[derive(Clone, Debug, Default)]
 pub struct Bar {
     pub name: String,
-    /// Kind, from, to; in order of time.
+    /// Colour of the kind, from, to; in order of time.
     pub parts: Vec<(usize, f64, f64)>,
 }
 
@@ -96,7 +96,7 @@ impl Timeline {
             caption: &self.caption,
             size: Size::Wide,
             drawing: svg(&self.caption, width, height, &drawing),
-            key: self.kinds.iter().enumerate().map(|(i, name)| (series_class(i), name.clone())).collect(),
+            key: self.key(),
             notes,
             table: self.table(),
         }
@@ -115,13 +115,22 @@ impl Timeline {
         on.into_iter().zip(levels).map(|(one, level)| (one, centre(one), level)).collect()
     }
 
+    /// The kinds that some bar has.
+    fn key(&self) -> Vec<(String, String)> {
+        let parts = || self.groups.iter().flat_map(|group| &group.bars).flat_map(|bar| &bar.parts);
+        let is_drawn = |(colour, _): &&(usize, String)| parts().any(|(kind, ..)| kind == colour);
+        let of = |(colour, name): &(usize, String)| (series_class(*colour), name.clone());
+        self.kinds.iter().filter(is_drawn).map(of).collect()
+    }
+
     fn table(&self) -> Table {
         let mut table = Table::of(&["", "container", "part", "from (s)", "to (s)"]);
         let number = |seconds: f64| model::format::fixed(seconds, 1);
         for group in &self.groups {
             for bar in &group.bars {
                 for (kind, from, to) in &bar.parts {
-                    let kind = self.kinds.get(*kind).cloned().unwrap_or_default();
+                    let named = self.kinds.iter().find(|(colour, _)| colour == kind);
+                    let kind = named.map(|(_, name)| name.clone()).unwrap_or_default();
                     table.push(vec![group.name.clone(), bar.name.clone(), kind, number(*from), number(*to)]);
                 }
             }
@@ -208,7 +217,7 @@ mod tests {
         let mark = |at: f64, label: &str| Marker { at, label: label.to_owned(), upright: true };
         let plot = Timeline {
             caption: Caption::new("Where tasks ran"),
-            kinds: vec!["map".to_owned()],
+            kinds: vec![(0, "map".to_owned()), (1, "reduce".to_owned())],
             groups: vec![
                 Group { name: "w1".to_owned(), bars: vec![bar(1.0, 9.0), bar(2.0, 8.0)] },
                 Group { name: "w2".to_owned(), bars: vec![bar(1.0, 20.0)] },
@@ -221,6 +230,8 @@ mod tests {
         check::finite(&text);
         check::inside(&text);
         assert!(text.contains("kill-node: w1") && !text.contains("beyond"), "{text}");
+        // No bar is one.
+        assert!(!text.contains("reduce"), "{text}");
         let none = Timeline { groups: Vec::new(), ..plot };
         assert!(none.render().into_string().contains("No data"));
     }

@@ -7,21 +7,22 @@ use model::format::{Kind, fixed, percent, quantity};
 use model::job_tasks::{Container, Phase, Work};
 use model::unit::Unit;
 
+use super::job_nodes;
 use crate::page;
-use crate::plot::line::{Marker, Point, Series};
+use crate::plot::line::{Point, Series};
 use crate::plot::stack::StackRow;
 use crate::plot::timeline::{Bar, Group};
 use crate::plot::{Caption, LinePlot, Size, Stack, Timeline};
 use crate::scale::AxisSpec;
-use crate::section::{ReportInput, Section, sentence};
+use crate::section::{ReportInput, Section};
 use crate::text::jobs::{efficiency, phases};
 
 pub static SECTION: Section = Section::new(11, draw);
 
 /// Timelines of a run; the document has all.
 const MOST_TIMELINES: usize = 6;
-/// The process that directs the job stands behind the phases.
-const DIRECTS: usize = Phase::ALL.len();
+/// The colour of the process that directs the job, far from those of the phases.
+const DIRECTS: usize = 7;
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let runs = || input.runs.iter().enumerate().filter(|(_, (doc, _))| !doc.jobs.is_empty());
@@ -33,21 +34,31 @@ fn draw(input: &ReportInput) -> Option<Markup> {
     Some(page::section("jobs", &title(first), &body))
 }
 
+/// The bound of the job that stands last: a sort on the most nodes, where there is one.
 fn title(doc: &RunDoc) -> String {
-    let answer = doc.answer.as_ref().map(|answer| sentence(&answer.sentence));
-    answer.unwrap_or_else(|| "Jobs on a cluster".to_owned())
+    let last = doc.jobs.iter().rev().find(|job| !job.bound.sentence.is_empty());
+    last.map_or_else(|| "Jobs on a cluster".to_owned(), |job| format!("{}: {}", job.name, job.bound.sentence))
 }
 
 fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
     let mut plots: Vec<Markup> = curves.iter().flat_map(scaling).collect();
-    plots.extend(jobs.iter().filter(|job| !job.by_node.is_empty()).map(by_node));
+    plots.extend(jobs.iter().filter(|job| job.by_node.iter().any(|node| node.tasks > 0.0)).map(by_node));
+    plots.extend(jobs.iter().filter_map(job_nodes::split));
     let drawn: Vec<(&JobDoc, &JobTimelineDoc)> =
         jobs.iter().filter_map(|job| Some((job, job.timeline.as_ref()?))).collect();
-    let lines = jobs.iter().filter_map(|job| Some((job, phases(&job.phases)?)));
+    let line = |job: &JobDoc| {
+        let told = phases(&job.phases).into_iter().chain([job.bound.sentence.clone()]);
+        let told = told.chain(job.fault.as_ref().map(|fault| fault.sentence.clone()));
+        told.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    };
+    let lines = jobs.iter().map(|job| (job, line(job))).filter(|(_, text)| !text.is_empty());
     html! {
         ul class="plain" { @for (job, text) in lines { li { (page::prose(&format!("{}: {text}", job.name))) } } }
         (page::grid(&plots))
-        @for (job, timeline) in drawn.iter().take(MOST_TIMELINES) { (containers(job, timeline)) }
+        @for (job, timeline) in drawn.iter().take(MOST_TIMELINES) {
+            (containers(job, timeline))
+            @for plot in job_nodes::over_time(job, timeline) { (plot) }
+        }
         @if drawn.len() > MOST_TIMELINES {
             p class="note" { (drawn.len() - MOST_TIMELINES) " more timelines are in the document" }
         }
@@ -90,7 +101,7 @@ fn by_node(job: &JobDoc) -> Markup {
             "sum over the tasks of each node, mean of the takes; 100 % is {longest}, that of the busiest node{slow}"
         )),
         parts: words(),
-        rows: job.by_node.iter().map(row).collect(),
+        rows: job.by_node.iter().filter(|node| node.tasks > 0.0).map(row).collect(),
         size: Size::Cell,
     }
     .render()
@@ -180,12 +191,6 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
         name: (*node).to_owned(),
         bars: timeline.containers.iter().filter(|one| one.node == **node).map(bar).collect(),
     };
-    let mark = |at: u64, label: String| Marker { at: seconds(at), label, upright: true };
-    let markers = timeline.fault.iter().flat_map(|fault| {
-        let lost = fault.lost_ms.map(|at| mark(at, "found lost".to_owned()));
-        let dead = fault.dead_ms.map(|at| mark(at, "DataNode found dead".to_owned()));
-        [Some(mark(fault.at_ms, format!("{} {}", fault.kind, fault.node))), lost, dead].into_iter().flatten()
-    });
     let full = job.full.map_or_else(String::new, |full| {
         format!("; {} at once, as many as memory has room for, {} of the time", timeline.slots, percent(full))
     });
@@ -196,10 +201,10 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
     Timeline {
         caption: Caption::new(format!("{}: its containers", job.name))
             .subtitle(format!("the take of the middle length{full}{left_out}")),
-        kinds: words().into_iter().chain(["directs the job".to_owned()]).collect(),
+        kinds: words().into_iter().enumerate().chain([(DIRECTS, "directs the job".to_owned())]).collect(),
         groups: names.iter().map(group).collect(),
         end: seconds(timeline.ms),
-        markers: markers.collect(),
+        markers: job_nodes::marks(timeline),
     }
     .render()
 }
@@ -207,7 +212,7 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
 #[cfg(test)]
 mod tests {
     use model::Params;
-    use model::doc::{EstimateDoc, NodePointDoc, NodeWorkDoc, SlowNodeDoc};
+    use model::doc::{EstimateDoc, JobBoundDoc, NodePointDoc, NodeWorkDoc, SlowNodeDoc};
     use model::job_tasks::{NodeFault, Outcome};
 
     use super::*;
@@ -230,11 +235,19 @@ mod tests {
         ];
         let (kind, node) = ("kill-node".to_owned(), "node-2".to_owned());
         let fault = NodeFault { kind, node, at_ms: 9_000, lost_ms: Some(12_000), dead_ms: None };
-        let timeline = JobTimelineDoc { ms: 40_000, slots: 2, containers, left_out: 3, fault: Some(fault) };
+        let timeline = JobTimelineDoc {
+            ms: 40_000,
+            slots: 2,
+            containers,
+            left_out: 3,
+            fault: Some(fault),
+            nodes: Vec::new(),
+        };
         let work = |node: &str, map: Option<f64>, lost: Option<f64>| NodeWorkDoc {
             node: node.to_owned(),
             tasks: 2.0,
             phases: PhasesDoc { map, lost, ..PhasesDoc::default() },
+            used: None,
         };
         JobDoc {
             name: "TeraSort of 1.00 GiB on 2 nodes".to_owned(),
@@ -244,6 +257,12 @@ mod tests {
             step: String::new(),
             phases: PhasesDoc { map: Some(10.0), shuffle: Some(2.0), ..PhasesDoc::default() },
             by_node: vec![work("node-1", Some(10.0), None), work("node-2", None, Some(8.0))],
+            bound: JobBoundDoc {
+                limit: "disk".to_owned(),
+                share: Some(0.9),
+                sentence: "its disk is busy 90 % of the time".to_owned(),
+            },
+            fault: None,
             slow: Some(SlowNodeDoc { node: "node-2".to_owned(), times: 1.5, maps: 4, others: 8 }),
             full: Some(0.25),
             timeline: Some(timeline),
@@ -278,7 +297,7 @@ mod tests {
         for told in [
             "TeraSort of 1.00 GiB: 75 % of perfect on 2 nodes",
             "2 nodes: 75 % of perfect (70 % to 80 %)",
-            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s",
+            "TeraSort of 1.00 GiB on 2 nodes: a map 10.0 s; of a reduce shuffle 2.00 s; its disk is busy 90\u{a0}%",
             "tasks took 18.0 s of containers' time",
             "maps on node-2 take 1.5 times as long as elsewhere",
             "2 at once, as many as memory has room for, 25 % of the time; 3 more are not listed",

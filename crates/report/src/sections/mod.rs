@@ -8,6 +8,7 @@ pub mod cpu;
 pub mod disk;
 pub mod faults;
 pub mod first_screen;
+pub mod job_nodes;
 pub mod jobs;
 pub mod kv;
 pub mod logs;

@@ -1,4 +1,5 @@
-//! Jobs on a cluster, a line each: the phases of their tasks, and the rate and the efficiency by number of nodes.
+//! Jobs on a cluster, a line each: the rate and the efficiency by number of nodes, the phases of their tasks, and of
+//! several jobs what holds each back, and what a node that failed cost.
 
 use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
 use model::format::{Kind, count, percent, quantity};
@@ -15,7 +16,17 @@ pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String 
     let phased = jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(|job| {
         Some(hang("phases   ", &format!("{}: {}", job.name, phases(&job.phases)?), look.columns))
     });
-    scaled.chain(phased).collect()
+    // Of one job the answer has it.
+    let told = jobs.iter().filter(|job| jobs.len() > 1 && !job.bound.sentence.is_empty());
+    let bound =
+        told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
+    let faults = jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
+    let faults = faults.map(|(job, fault)| {
+        // The name of an arm may have the fault.
+        let of = if job.name.contains(&fault.fault) { String::new() } else { format!("{} of ", fault.fault) };
+        hang("fault    ", &format!("{of}{}: {}", job.name, fault.sentence), look.columns)
+    });
+    scaled.chain(phased).chain(bound).chain(faults).collect()
 }
 
 /// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.
@@ -62,9 +73,31 @@ pub fn efficiency(one: &NodeScalingDoc) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::doc::EstimateDoc;
+    use model::doc::{EstimateDoc, FaultCostDoc, JobBoundDoc};
 
     use super::*;
+
+    #[test]
+    fn several_jobs_say_what_holds_each_back_and_what_a_fault_cost() {
+        let job = |name: &str, bound: &str, fault: Option<&str>| JobDoc {
+            name: name.to_owned(),
+            bound: JobBoundDoc { sentence: bound.to_owned(), ..JobBoundDoc::default() },
+            fault: fault.map(|sentence| FaultCostDoc {
+                fault: "kill-am@40%".to_owned(),
+                sentence: sentence.to_owned(),
+                ..FaultCostDoc::default()
+            }),
+            ..JobDoc::default()
+        };
+        let one = job("TeraSort on 3 nodes", "w3 is slow", Some("the node is found lost after 11.0 s"));
+        assert_eq!(
+            lines(&[one.clone(), job("pi on 3 nodes", "", None)], &[], Look::plain()),
+            "bound    TeraSort on 3 nodes: w3 is slow\n\
+             fault    kill-am@40% of TeraSort on 3 nodes: the node is found lost after 11.0 s\n"
+        );
+        // Of one job the answer has it.
+        assert!(lines(&[one], &[], Look::plain()).starts_with("fault"));
+    }
 
     #[test]
     fn phases_and_scaling_are_a_line_each() {

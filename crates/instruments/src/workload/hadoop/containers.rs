@@ -4,14 +4,21 @@
 //! whole milliseconds since its submission. An attempt whose time of end is not told (its node was lost) has none.
 
 use model::job_tasks::{Container, JobTasks, MOST_CONTAINERS, NodeFault, Outcome, Work};
+use model::node_use::NodeUse;
 use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::history::{Job, Times, moment};
 use super::rest::{at, number, text};
 
-/// Asks for all containers of a job. Fails where the history server does not tell.
-pub fn ask(cluster: &Cluster, job: &Job, slots: u32, fault: Option<NodeFault>) -> Result<JobTasks, String> {
+/// Asks for all containers of a job, and puts what the nodes used on its axis. Fails where the history server does not
+/// tell.
+pub fn ask(
+    cluster: &Cluster,
+    (job, nodes): (&Job, &[NodeUse]),
+    slots: u32,
+    fault: Option<NodeFault>,
+) -> Result<JobTasks, String> {
     let door = cluster.history();
     let path = format!("/ws/v1/history/mapreduce/jobs/{}", job.id);
     let times = job.times.ok_or("the history server does not tell when the job began")?;
@@ -31,6 +38,7 @@ pub fn ask(cluster: &Cluster, job: &Job, slots: u32, fault: Option<NodeFault>) -
         containers,
         left_out: left_out as u64,
         fault,
+        nodes: nodes.iter().map(|node| node.clone().since(times.submitted)).collect(),
     })
 }
 

@@ -18,7 +18,7 @@ use super::rest::{at, number, text};
 
 /// No fault, but questions all the same.
 pub const NONE: &str = "none";
-pub const KINDS: &[&str] = &["kill-node", "kill-am", "link-down"];
+pub const KINDS: &[&str] = &[Kind::KillNode.word(), Kind::KillDirector.word(), Kind::LinkDown.word()];
 /// Between two rounds of questions.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How long after a fault its detection is waited for.
@@ -35,6 +35,18 @@ pub enum Kind {
     LinkDown,
 }
 
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::KillNode, Kind::KillDirector, Kind::LinkDown];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::KillNode => "kill-node",
+            Kind::KillDirector => "kill-am",
+            Kind::LinkDown => "link-down",
+        }
+    }
+}
+
 /// A fault in the midst of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -49,12 +61,7 @@ pub fn parse(value: &str) -> Option<Fault> {
         return Some(Fault::None);
     }
     let (kind, percent) = value.strip_suffix('%')?.split_once('@')?;
-    let kind = match kind {
-        "kill-node" => Kind::KillNode,
-        "kill-am" => Kind::KillDirector,
-        "link-down" => Kind::LinkDown,
-        _ => return None,
-    };
+    let kind = Kind::ALL.into_iter().find(|known| known.word() == kind)?;
     Some(Fault::At(kind, percent.parse().ok()?))
 }
 
@@ -78,6 +85,7 @@ impl Fault {
 /// A fault that happened.
 #[derive(Clone, Debug)]
 pub struct Seen {
+    kind: Kind,
     pub node: String,
     /// The node that directed the job until then.
     director: String,
@@ -162,11 +170,11 @@ impl Seen {
     }
 
     /// It on the axis of a job that was submitted at this millisecond since 1970.
-    pub fn marked(&self, kind: &str, submitted: u64) -> NodeFault {
+    pub fn marked(&self, submitted: u64) -> NodeFault {
         let at_ms = self.wall_ms.saturating_sub(submitted);
         let later = |ns: u64| at_ms + ns.saturating_sub(self.at_ns) / 1_000_000;
         NodeFault {
-            kind: kind.to_owned(),
+            kind: self.kind.word().to_owned(),
             node: self.node.clone(),
             at_ms,
             lost_ms: self.lost_ns.map(later),
@@ -188,8 +196,11 @@ impl Seen {
             dead: found("NameNode", self.dead_ns)?,
             after: since(ended_ns),
             told: format!(
-                "{} at {:.0} % of the job, which {} directed",
-                self.node, self.progress, self.director
+                "{} of {} at {:.0} % of the job, which {} directed",
+                self.kind.word(),
+                self.node,
+                self.progress,
+                self.director
             ),
         })
     }
@@ -257,6 +268,7 @@ fn strike(cluster: &Cluster, fault: Fault, answers: &Answers) -> Result<Option<S
         Kind::LinkDown => cluster.site.network.set_link(&node, false)?,
     }
     Ok(Some(Seen {
+        kind,
         node,
         director: running.director.clone(),
         progress: running.progress,
@@ -353,7 +365,7 @@ mod tests {
     fn values_of_the_parameter_are_read() {
         assert_eq!(parse(""), None);
         assert_eq!(parse("none"), Some(Fault::None));
-        for (kind, is) in KINDS.iter().zip([Kind::KillNode, Kind::KillDirector, Kind::LinkDown]) {
+        for (kind, is) in KINDS.iter().zip(Kind::ALL) {
             assert_eq!(parse(&format!("{kind}@35%")), Some(Fault::At(is, 35)));
         }
         assert_eq!(parse("kill-rack@35%"), None);
@@ -392,6 +404,7 @@ mod tests {
     #[test]
     fn times_are_counted_from_the_fault() {
         let seen = Seen {
+            kind: Kind::KillNode,
             node: "w3".to_owned(),
             director: "w1".to_owned(),
             progress: 41.5,
@@ -402,8 +415,9 @@ mod tests {
         };
         let figures = seen.figures(32_000_000_000).unwrap();
         assert_eq!((figures.lost, figures.dead, figures.after), (10.5, 14.0, 30.0));
-        assert_eq!(figures.told, "w3 at 42 % of the job, which w1 directed");
-        let marked = seen.marked("kill-node", 40_000);
+        assert_eq!(figures.told, "kill-node of w3 at 42 % of the job, which w1 directed");
+        let marked = seen.marked(40_000);
+        assert_eq!(marked.kind, "kill-node");
         assert_eq!((marked.at_ms, marked.lost_ms, marked.dead_ms), (5_000, Some(15_500), Some(19_000)));
         let JobError::Stuck(why) = (Seen { dead_ns: None, ..seen }).figures(0).unwrap_err() else { panic!() };
         assert!(why.contains("the NameNode does not find"), "{why}");

@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
+use model::node_use::NodeUse;
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
+use super::node_use;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -20,7 +22,10 @@ pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
 pub const SHELL: &str = "org.apache.hadoop.fs.FsShell";
 pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
-const KNOWN: Duration = Duration::from_secs(20);
+const KNOWN: Duration = Duration::from_secs(60);
+/// How long its containers may take to go. The process that directs it waits 5 s before it lets go of its own, and then
+/// ends its services, which took more than 20 s on a busy machine. In the time of no figure.
+const GONE: Duration = Duration::from_secs(120);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
 pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
 
@@ -46,6 +51,8 @@ pub struct Done {
     /// Its log, which names the job.
     pub log: String,
     pub machine: MachineUse,
+    /// The use of each node, of a job in containers on several nodes; times are milliseconds since 1970.
+    pub nodes: Vec<NodeUse>,
 }
 
 /// Runs a client on the cluster's master. Fails where it does, with the cause in Hadoop's words.
@@ -75,12 +82,14 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
         output: ended.stdout.text(),
         log: ended.stderr.text(),
         machine,
+        nodes: Vec::new(),
     })
 }
 
 /// Runs a job in containers, and asks the history server for its figures.
 pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
-    let done = run(cluster, order)?;
+    let (done, nodes) = node_use::during(&cluster.site.network, || run(cluster, order));
+    let done = Done { nodes, ..done? };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
     let job = known(cluster, &id)?;
     rest(cluster)?;
@@ -107,7 +116,7 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
 /// Waits until no container is left, so that the next job finds the cluster idle.
 fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
-    up_within(KNOWN, || {
+    up_within(GONE, || {
         left = cluster.resource_manager().get("/ws/v1/cluster/metrics").and_then(|metrics| {
             match super::rest::number(&metrics, &["clusterMetrics", "containersAllocated"]) {
                 Some(0.0) => Ok(()),
@@ -118,7 +127,7 @@ fn rest(cluster: &Cluster) -> Result<(), String> {
         left.is_ok()
     });
     left.map_err(|why| {
-        format!("containers of a job that has ended are left after {} s: {why}", KNOWN.as_secs())
+        format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })
 }
 
@@ -147,8 +156,11 @@ pub fn cause(log: &str) -> Option<String> {
     let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
     // A job that ran in its client alone says no more than that.
     let state = state.filter(|state| !state.ends_with("due to: NA"));
-    // The error of a task that failed stands before the state of its job.
-    let error = lines.iter().position(|line| line.starts_with("Error: ")).map(|at| innermost(&lines[at..]));
+    // Why a task failed stands before the state of its job, below the line that names the attempt.
+    let attempt = lines.iter().position(|line| line.ends_with("Status : FAILED")).map_or(0, |at| at + 1);
+    let is_why = |line: &&str| line.starts_with("Error: ") || (attempt > 0 && !line.is_empty());
+    let why = lines[attempt..].iter().position(is_why).map(|at| attempt + at);
+    let error = why.filter(|at| !lines[*at].contains(" INFO ")).map(|at| innermost(&lines[at..]));
     let thrown = lines.iter().position(|line| {
         !line.starts_with("at ")
             && line.contains("Exception: ")
@@ -200,11 +212,16 @@ mod tests {
         let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
                        Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
                        Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
-                       \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
+                       \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n\
+                       1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
         assert_eq!(
             cause(program).as_deref(),
             Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")
         );
+        let late = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\n\
+                    [2026-11-27 14:01:02.003]AttemptID:attempt_1_m_000000_0 Timed out after 20 secs\n\
+                    1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
+        assert!(cause(late).unwrap().ends_with("Timed out after 20 secs"), "{:?}", cause(late));
         let am =
             "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
         assert_eq!(

@@ -1,13 +1,15 @@
 //! How soon a cluster gives up on a node: settings by which a fault is found within seconds, for runs that ask for one.
 //!
 //! Pure. As Hadoop comes, a lost node is found after ten minutes; a study of faults cannot wait for that at each take.
-//! The patience with an ApplicationMaster is left as it is: one that only starts slowly would be given up too, and that
-//! of a lost node goes with its node.
+//! The patience with an ApplicationMaster, and with a task that does not report, is left as it is: one that only starts
+//! slowly would be given up too, and that of a lost node goes with its node.
+
+use model::job_tasks::{PATIENCE_HADOOPS_S, PATIENCE_OURS_S};
 
 /// A property and its value.
 pub type Pair = (&'static str, u64);
 
-const EXPIRY: Pair = ("yarn.nm.liveness-monitor.expiry-interval-ms", 10_000);
+const EXPIRY: Pair = ("yarn.nm.liveness-monitor.expiry-interval-ms", PATIENCE_OURS_S * 1_000);
 const HEARTBEAT: Pair = ("dfs.heartbeat.interval", 1);
 const RECHECK: Pair = ("dfs.namenode.heartbeat.recheck-interval", 2_000);
 
@@ -22,11 +24,8 @@ pub const HDFS: &[Pair] = &[
     ("dfs.namenode.stale.datanode.interval", 6_000),
     ("dfs.client.socket-timeout", 10_000),
 ];
-pub const MAPRED: &[Pair] = &[
-    ("mapreduce.task.timeout", 20_000),
-    ("mapreduce.reduce.shuffle.connect.timeout", 5_000),
-    ("mapreduce.reduce.shuffle.read.timeout", 5_000),
-];
+pub const MAPRED: &[Pair] =
+    &[("mapreduce.reduce.shuffle.connect.timeout", 5_000), ("mapreduce.reduce.shuffle.read.timeout", 5_000)];
 
 /// The seconds after which the ResourceManager gives up on a node, and the NameNode on a DataNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ impl Patience {
     /// By these settings.
     pub const OURS: Patience = Patience::by(EXPIRY.1, HEARTBEAT.1, RECHECK.1);
     /// As Hadoop comes.
-    pub const HADOOPS: Patience = Patience::by(600_000, 3, 300_000);
+    pub const HADOOPS: Patience = Patience::by(PATIENCE_HADOOPS_S * 1_000, 3, 300_000);
 
     /// The NameNode waits for two rounds of its check and ten heartbeats.
     const fn by(expiry_ms: u64, heartbeat_s: u64, recheck_ms: u64) -> Patience {

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use model::metrics::hadoop::ALONE;
-use model::{BytesPerSec, Params, Record, RecordExt};
+use model::{BytesPerSec, Record, RecordExt};
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError, Made};
 use super::job::{self, Order, SHELL};
 use super::log_lines::{self, FORMAT};
-use super::probe::{HadoopJobs, result_folder};
+use super::probe::{HadoopJobs, Ran, result_folder};
 use super::streaming::{STREAMING, Streaming};
 use crate::progress;
 use crate::workload::{guard, shell};
@@ -93,9 +93,8 @@ impl HadoopJobs {
         let (done, job) = job::run_known(cluster, &order)?;
         let seconds = self.alone(&program, &here)?;
         same(&Path::new(&out).join("part-00000"), &here.with_file_name("reduced"))?;
-        self.push(record, &Params::default(), (&done, &job), cluster, Some(bytes));
         record.push(&ALONE, BytesPerSec(bytes as f64 / seconds));
-        self.tell_containers(record, cluster, &job, (String::new(), None));
+        self.tell_job(record, cluster, Ran { bytes: Some(bytes), ..self.ran(&done, &job) });
         Ok(())
     }
 

@@ -15,6 +15,7 @@ pub mod log_job;
 pub mod log_lines;
 pub mod machine_use;
 pub mod network;
+pub mod node_use;
 pub mod old_names;
 pub mod params;
 pub mod probe;

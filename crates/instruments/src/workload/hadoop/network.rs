@@ -17,7 +17,7 @@ use sys::process::Start;
 
 use crate::workload::guard::Guarded;
 use crate::workload::server::run::within;
-use crate::workload::server::tree;
+use crate::workload::server::tree::{self, Stat};
 use crate::workload::shell;
 
 /// The node with the daemons that a cluster has once.
@@ -43,6 +43,14 @@ pub enum Network {
 pub struct Space {
     name: String,
     holder: Guarded,
+}
+
+/// A node, the process that holds its namespace, and the others in it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub name: String,
+    pub holder: i32,
+    pub processes: Vec<Stat>,
 }
 
 /// The tools that make namespaces and that run something in one.
@@ -194,6 +202,23 @@ impl Network {
                 spaces[0].run(&["ip", "link", "set", &port(node), way])
             }
         }
+    }
+
+    /// The nodes with their processes, the master first; none on the loopback. Fails when they cannot be seen.
+    pub fn seen(&self) -> Result<Vec<Seen>, String> {
+        let Network::Namespaces(spaces) = self else { return Ok(Vec::new()) };
+        let all: Vec<(u64, Stat)> = tree::processes()?
+            .into_iter()
+            .filter(|stat| !stat.is_kernel)
+            .filter_map(|stat| Some((inode(stat.pid, "net")?, stat)))
+            .collect();
+        let of = |space: &Space| {
+            let own = inode(space.pid(), "net")?;
+            let its = all.iter().filter(|(net, stat)| *net == own && stat.pid != space.pid());
+            let processes = its.map(|(_, stat)| stat.clone()).collect();
+            Some(Seen { name: space.name.clone(), holder: space.pid(), processes })
+        };
+        Ok(spaces.iter().skip(1).filter_map(of).collect())
     }
 
     fn space(&self, node: &str) -> Option<&Space> {

@@ -21,7 +21,7 @@ const NODES: ParamSpec = ParamSpec::new(
 .flag(Flag::new(
     "nodes",
     "N",
-    "Nodes of the cluster, all on this machine; several values (1,2,3) are measured beside each other",
+    "Nodes of the cluster, all on this machine; several values (1..3, or 1,2,3) are measured beside each other",
     Means::Each("nodes"),
 ));
 const DATA: ParamSpec = ParamSpec::new(

@@ -80,6 +80,17 @@ pub struct HadoopJobs {
     told: bool,
 }
 
+/// A job that has ended well, with what is told of it.
+pub(super) struct Ran<'a> {
+    pub(super) done: &'a Done,
+    pub(super) job: &'a Job,
+    /// The job of a take that has several; else empty.
+    pub(super) step: &'static str,
+    /// The data that it was about.
+    pub(super) bytes: Option<u64>,
+    pub(super) fault: Option<NodeFault>,
+}
+
 /// Fails where such jobs cannot run here, with what to do.
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     let ask = Ask::from_setup(setup)?;
@@ -201,6 +212,8 @@ impl HadoopJobs {
             return Ok(made.clone());
         }
         progress::current().report("writing the data that is to be sorted");
+        // One that failed before has left a part of it.
+        remove(cluster, &folder)?;
         job::run(cluster, &self.generate(cluster, &folder))?;
         let checksum = self.checksum(cluster, &folder)?;
         cluster.made.push(Made { folder, checksum });
@@ -215,6 +228,7 @@ impl HadoopJobs {
             return Ok(made.clone());
         }
         progress::current().report("sorting the data that is to be validated");
+        remove(cluster, &folder)?;
         job::run(cluster, &self.sort(cluster, &input.folder, &folder))?;
         let made = Made { folder, checksum: input.checksum };
         cluster.made.push(made.clone());
@@ -283,8 +297,7 @@ impl HadoopJobs {
         let order = self.order(cluster, "pi", &[&maps.to_string(), &samples.to_string()]);
         let (done, job) = job::run_known(cluster, &order)?;
         check_pi(&done.output, maps.saturating_mul(samples))?;
-        self.push(record, &Params::default(), (&done, &job), cluster, None);
-        self.tell_containers(record, cluster, &job, (String::new(), None));
+        self.tell_job(record, cluster, Ran { bytes: None, ..self.ran(&done, &job) });
         Ok(())
     }
 
@@ -301,8 +314,7 @@ impl HadoopJobs {
                 self.ask.rows() * ROW
             )));
         }
-        self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
-        self.tell_containers(record, cluster, &job, (String::new(), None));
+        self.tell_job(record, cluster, self.ran(&done, &job));
         Ok(())
     }
 
@@ -314,8 +326,7 @@ impl HadoopJobs {
         let Some(fault) = self.ask.fault else {
             let (done, job) = job::run_known(cluster, &order)?;
             self.prove(cluster, &out, &input.checksum)?;
-            self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
-            self.tell_containers(record, cluster, &job, (String::new(), None));
+            self.tell_job(record, cluster, self.ran(&done, &job));
             return Ok(());
         };
         let watched = fault::run(cluster, fault, &order)?;
@@ -326,10 +337,7 @@ impl HadoopJobs {
             let figures = seen.figures(watched.done.ended_ns)?;
             progress::current().report("starting a node anew that was lost");
             cluster.repair(&seen.node).map_err(JobError::Stuck)?;
-            record.remark(
-                "hadoop-fault",
-                &format!("{}: {}", self.setup.params.get("fault").unwrap_or_default(), figures.told),
-            );
+            record.remark("hadoop-fault", &figures.told);
             record.push(&AFTER_FAULT, Seconds(figures.after));
             record.push(&NODE_LOST, Seconds(figures.lost));
             record.push(&DATA_NODE_DEAD, Seconds(figures.dead));
@@ -338,14 +346,9 @@ impl HadoopJobs {
         }
         record.push_if(&AGAIN, watched.job.again().map(Count));
         record.push_if(&DIRECTORS, watched.directors.map(|count| Count(count as f64)));
-        let (done, job) = (&watched.done, &watched.job);
-        self.push(record, &Params::default(), (done, job), cluster, Some(self.ask.rows() * ROW));
-        let submitted = job.times.map(|times| times.submitted);
-        let kind =
-            self.setup.params.get("fault").and_then(|fault| fault.split('@').next()).unwrap_or_default();
-        let marked =
-            watched.seen.as_ref().zip(submitted).map(|(seen, submitted)| seen.marked(kind, submitted));
-        self.tell_containers(record, cluster, job, (String::new(), marked));
+        let submitted = watched.job.times.map(|times| times.submitted);
+        let fault = watched.seen.as_ref().zip(submitted).map(|(seen, submitted)| seen.marked(submitted));
+        self.tell_job(record, cluster, Ran { fault, ..self.ran(&watched.done, &watched.job) });
         Ok(())
     }
 
@@ -362,8 +365,7 @@ impl HadoopJobs {
         let (order, out) = self.validate(cluster, &sorted.folder, false)?;
         let (done, job) = job::run_known(cluster, &order)?;
         proved(&result(&out)?, &sorted.checksum)?;
-        self.push(record, &Params::default(), (&done, &job), cluster, Some(self.ask.rows() * ROW));
-        self.tell_containers(record, cluster, &job, (String::new(), None));
+        self.tell_job(record, cluster, self.ran(&done, &job));
         Ok(())
     }
 
@@ -384,22 +386,39 @@ impl HadoopJobs {
             let mut extra = Params::default();
             extra.set("step", step);
             record.push_of(&FILE_RATE, &extra, BytesPerSec(rate));
-            self.push(record, &extra, (&done, &job), cluster, Some((mib * u64::from(files)) << 20));
-            self.tell_containers(record, cluster, &job, (step.to_owned(), None));
+            let bytes = Some((mib * u64::from(files)) << 20);
+            self.tell_job(record, cluster, Ran { step, bytes, ..self.ran(&done, &job) });
         }
         remove(cluster, FOLDER)?;
         Ok(())
     }
 
-    /// The figures of a job; `bytes` is the data that it was about.
-    pub(super) fn push(
-        &self,
-        record: &mut dyn Record,
-        extra: &Params,
-        (done, job): (&Done, &Job),
-        cluster: &Cluster,
-        bytes: Option<u64>,
-    ) {
+    /// A job about all of the data, without a fault.
+    pub(super) fn ran<'a>(&self, done: &'a Done, job: &'a Job) -> Ran<'a> {
+        Ran { done, job, step: "", bytes: Some(self.ask.rows() * ROW), fault: None }
+    }
+
+    /// The figures of a job, and where each of its tasks ran, and when; that this is not told is a remark.
+    pub(super) fn tell_job(&self, record: &mut dyn Record, cluster: &Cluster, ran: Ran<'_>) {
+        self.push(record, cluster, &ran);
+        match containers::ask(cluster, (ran.job, &ran.done.nodes), self.ask.room(&cluster.sizes), ran.fault) {
+            Ok(tasks) => {
+                record.note(NoteBody::JobTasks(JobTasks { step: ran.step.to_owned(), ..tasks }));
+            }
+            Err(why) => record.remark(
+                "hadoop-containers",
+                &format!("where the tasks of {} ran is not known: {why}", ran.job.id),
+            ),
+        }
+    }
+
+    fn push(&self, record: &mut dyn Record, cluster: &Cluster, ran: &Ran<'_>) {
+        let (done, job, bytes) = (ran.done, ran.job, ran.bytes);
+        let mut extra = Params::default();
+        if !ran.step.is_empty() {
+            extra.set("step", ran.step);
+        }
+        let extra = &extra;
         record.push_of(&WALL, extra, Seconds(done.seconds));
         if let Some(bytes) = bytes {
             record.push_of(&RATE, extra, BytesPerSec(bytes as f64 / done.seconds));
@@ -443,23 +462,6 @@ impl HadoopJobs {
         if job.reduces.is_some_and(|reduces| reduces > 0.0) {
             record.push_of_if(&SPILLED, extra, counters.spilled.map(Count));
             record.push_of_if(&SHUFFLED, extra, counters.shuffled.map(Bytes));
-        }
-    }
-
-    /// Tells where each task ran, and when; that it is not told is a remark.
-    pub(super) fn tell_containers(
-        &self,
-        record: &mut dyn Record,
-        cluster: &Cluster,
-        job: &Job,
-        (step, fault): (String, Option<NodeFault>),
-    ) {
-        match containers::ask(cluster, job, self.ask.room(&cluster.sizes), fault) {
-            Ok(tasks) => record.note(NoteBody::JobTasks(JobTasks { step, ..tasks })),
-            Err(why) => record.remark(
-                "hadoop-containers",
-                &format!("where the tasks of {} ran is not known: {why}", job.id),
-            ),
         }
     }
 }

@@ -190,15 +190,22 @@ impl Transferred {
         Some(Transferred { read: field(b"read_bytes: ")?, written: field(b"write_bytes: ")? })
     }
 
+    /// Of a process, with its children that ended and were waited for; `None` where the kernel does not tell.
+    pub fn by_process(pid: i32) -> Option<Transferred> {
+        Transferred::parse(&fs::read(format!("/proc/{pid}/io")).ok()?)
+    }
+
     fn of_all(processes: &[Stat]) -> Option<Transferred> {
-        let one = |stat: &Stat| Transferred::parse(&fs::read(format!("/proc/{}/io", stat.pid)).ok()?);
-        processes.iter().map(one).try_fold(Transferred::default(), |sum, one| {
-            let one = one?;
-            Some(Transferred {
-                read: sum.read.saturating_add(one.read),
-                written: sum.written.saturating_add(one.written),
-            })
-        })
+        processes.iter().map(|stat| Transferred::by_process(stat.pid)).try_fold(
+            Transferred::default(),
+            |sum, one| {
+                let one = one?;
+                Some(Transferred {
+                    read: sum.read.saturating_add(one.read),
+                    written: sum.written.saturating_add(one.written),
+                })
+            },
+        )
     }
 }
 
