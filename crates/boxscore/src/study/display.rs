@@ -94,10 +94,10 @@ struct Alike {
     groups: Vec<Group>,
 }
 
-/// What was told of some machines.
+/// A text that was told of some machines.
 #[derive(Debug)]
 struct Group {
-    /// What stands before the names.
+    /// The words before the names.
     kind: &'static str,
     text: String,
     hint: Option<String>,

@@ -139,7 +139,8 @@ fn known(line: &str, stage: Stage, seconds: f64) -> Option<Failure> {
     None
 }
 
-const TAKES_NONE: &str = "this machine sends nothing there (a blackhole route, or a link-local address of no link)";
+const TAKES_NONE: &str =
+    "this machine sends nothing there (a blackhole route, or a link-local address of no link)";
 const FORBIDDEN: &str = "this machine forbids it (a route of kind prohibit, or its firewall)";
 
 /// The failure of a connection that did not come about; the reason stands behind the last colon.

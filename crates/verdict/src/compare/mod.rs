@@ -3,8 +3,8 @@
 //!
 //! The first side is the base; `ratio` is arm / base. Every two sides are judged; of more than 16, each with the base
 //! alone, without ranks. Two sides of one interleaved study are compared block by block, anything else run against run.
-//! Published points are shown and never judged. Not done here: choosing which runs belong to a side, but that none counts
-//! on two; runs of different configurations are reported, not sorted out.
+//! Published points are shown and never judged. Not done here: choosing which runs belong to a side, but that none
+//! counts on two; runs of different configurations are reported, not sorted out.
 
 mod apart;
 mod bound;

@@ -298,10 +298,10 @@ struct Running {
 
 /// A node, as the ResourceManager has it.
 #[derive(Clone, Debug, PartialEq)]
-struct NodeState {
-    name: String,
-    is_running: bool,
-    containers: f64,
+pub(super) struct NodeState {
+    pub(super) name: String,
+    pub(super) is_running: bool,
+    pub(super) containers: f64,
 }
 
 impl Answers {
@@ -309,8 +309,7 @@ impl Answers {
         let manager = cluster.resource_manager();
         Ok(Answers {
             running: running(&manager.get("/ws/v1/cluster/apps?states=RUNNING")?),
-            nodes: nodes(&manager.get("/ws/v1/cluster/nodes")?)
-                .ok_or("the ResourceManager tells of no nodes")?,
+            nodes: nodes_of(cluster)?,
             dead: dead(&cluster.name_node().get(HDFS_STATE)?),
         })
     }
@@ -322,6 +321,12 @@ fn running(answer: &Value) -> Option<Running> {
     let director = text(app, &["amHostHttpAddress"])?.split(':').next()?;
     let progress = number(app, &["progress"])?;
     (!director.is_empty()).then(|| Running { progress, director: director.to_owned() })
+}
+
+/// The nodes of a cluster. Fails where the ResourceManager does not tell.
+pub(super) fn nodes_of(cluster: &Cluster) -> Result<Vec<NodeState>, String> {
+    let answer = cluster.resource_manager().get("/ws/v1/cluster/nodes")?;
+    nodes(&answer).ok_or_else(|| "the ResourceManager tells of no nodes".to_owned())
 }
 
 /// The nodes of `/ws/v1/cluster/nodes`.

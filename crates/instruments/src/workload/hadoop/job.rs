@@ -9,6 +9,7 @@ use model::node_use::NodeUse;
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError};
+use super::fault::{self, NodeState};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
 use super::node_use;
@@ -23,8 +24,8 @@ pub const SHELL: &str = "org.apache.hadoop.fs.FsShell";
 pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
 const KNOWN: Duration = Duration::from_secs(60);
-/// How long its containers may take to go. The process that directs it waits 5 s before it lets go of its own, and then
-/// ends its services, which took more than 20 s on a busy machine. In the time of no figure.
+/// How long its containers may take to go, in the time of no figure. The process that directs a job waits 5 s before it
+/// lets go of its own.
 const GONE: Duration = Duration::from_secs(120);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
 pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
@@ -113,22 +114,26 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
     })
 }
 
-/// Waits until no container is left, so that the next job finds the cluster idle.
+/// Waits until no container is left, so that the next job finds the cluster idle. The nodes are asked one by one: the
+/// cluster's own count of containers may stay above 0 when all of them have gone.
 fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
     up_within(GONE, || {
-        left = cluster.resource_manager().get("/ws/v1/cluster/metrics").and_then(|metrics| {
-            match super::rest::number(&metrics, &["clusterMetrics", "containersAllocated"]) {
-                Some(0.0) => Ok(()),
-                Some(count) => Err(format!("{count} are there")),
-                None => Err("the ResourceManager does not tell".to_owned()),
-            }
+        left = fault::nodes_of(cluster).and_then(|nodes| match busy(&nodes) {
+            busy if busy.is_empty() => Ok(()),
+            busy => Err(busy.join(", ")),
         });
         left.is_ok()
     });
     left.map_err(|why| {
         format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })
+}
+
+/// The nodes that have containers, with their number: `node2 has 1`. What a lost node had is gone with it.
+fn busy(nodes: &[NodeState]) -> Vec<String> {
+    let busy = nodes.iter().filter(|node| node.is_running && node.containers > 0.0);
+    busy.map(|node| format!("{} has {}", node.name, node.containers)).collect()
 }
 
 /// The number of the job that a client runs, by its log.
@@ -238,5 +243,13 @@ mod tests {
             Some("java.lang.Exception: java.lang.OutOfMemoryError: Java heap space")
         );
         assert_eq!(cause("1 INFO a: b\n"), None);
+    }
+
+    #[test]
+    fn nodes_with_containers_are_named() {
+        let node =
+            |name: &str, is_running, containers| NodeState { name: name.to_owned(), is_running, containers };
+        assert_eq!(busy(&[node("a", true, 0.0), node("b", true, 2.0), node("c", false, 1.0)]), ["b has 2"]);
+        assert!(busy(&[node("a", true, 0.0)]).is_empty());
     }
 }
