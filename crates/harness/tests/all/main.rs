@@ -1,6 +1,7 @@
 //! Studies and their generators, with toys as instruments.
 
 mod generators;
+mod many;
 mod pipe;
 mod sittings;
 mod study;

@@ -144,7 +144,7 @@ pub struct Shelf {
     interaction: Interaction,
 }
 
-struct Shared<'a>(&'a Mutex<Shelf>);
+pub struct Shared<'a>(pub &'a Mutex<Shelf>);
 
 impl Sink for Shared<'_> {
     fn hello(&mut self, _: usize, hello: &Hello) -> Result<(), SinkError> {
