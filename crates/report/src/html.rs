@@ -64,11 +64,11 @@ fn head(input: &ReportInput, names: &[String]) -> Head {
     Head { machine: in_short(names), facts, command: input.command.clone() }
 }
 
-/// The names of the machines in the width of a bar: of many, folded where that is short, else the first.
+/// The names of the machines in the width of a bar: of many, as a range where that is short, else the first.
 fn in_short(names: &[String]) -> String {
     match names {
         [first, _, _, _, ..] => Some(fold(names.iter().map(String::as_str), |_| true))
-            .filter(|folded| folded.chars().count() <= MOST_FOLDED)
+            .filter(|folded| folded.contains('[') && folded.chars().count() <= MOST_FOLDED)
             .unwrap_or_else(|| format!("{first} and {} more", names.len() - 1)),
         few => few.join(", "),
     }

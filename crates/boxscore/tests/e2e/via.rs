@@ -52,13 +52,13 @@ fn a_study_raises_its_limit_of_open_files_and_names_one_that_is_too_low() {
     let bench = Bench::new();
     let machines: Vec<String> =
         (0..30).flat_map(|at| ["--via".to_owned(), format!("m{at}={PROGRAM}")]).collect();
-    let words = FAKE.iter().copied().chain(["--takes", "1", "--no-report"]);
+    let words = FAKE.iter().copied().chain(["--takes", "1"]);
     let words: Vec<&str> = words.chain(machines.iter().map(String::as_str)).collect();
     let under = |limit: &str| {
         let limit = format!("ulimit {limit}; exec \"$0\" \"$@\"");
         said(&mut bench.behind(&["sh", "-c", &limit], &words))
     };
-    under("-n 90").expect(1, &["30 measuring processes: ", "and this process may have 90; raise the limit"]);
+    under("-n 90").expect(1, &["30 agents: ", "and this process may have 90; raise the limit"]);
     assert!(bench.heads().is_empty());
     under("-S -n 90").expect(0, &[]);
     assert_eq!(runs(&bench).len(), 30);

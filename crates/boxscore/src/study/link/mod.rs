@@ -179,7 +179,7 @@ fn allow_files(children: usize) -> Result<(), CliError> {
     const PIPES: u64 = 3;
     const SPARE: u64 = 64;
     let allowed = sys::system::allow_more_files(children as u64 * PIPES + SPARE);
-    allowed.map_err(|why| CliError::data(format!("{}: {why}", count(children, "measuring process"))))
+    allowed.map_err(|why| CliError::data(format!("{}: {why}", count(children, "agent"))))
 }
 
 fn spawn(index: usize, via: &Via, give: SyncSender<(usize, Event)>) -> Result<ChildLink, CliError> {
