@@ -1,10 +1,10 @@
 //! Ranks of the sides row by row, and the indexes of each arm against the base.
 //!
-//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group. More
-//! than [`judge::MOST`] sides have none, since only pairs with the base are judged of them. An index takes every headline
-//! row of the base of one scope (whole machine, one thread); a missing one makes it missing. How many of its rows are
-//! open is said with it: an index off 1 would else say more than they do. Published points have neither interval nor part
-//! in it. Where a row of a log's hours is judged by another row, that one is ranked.
+//! A rank counts only sides that were called better; neighbours of which no pair was told apart are one tie group.
+//! More than [`judge::MOST`] sides have none, since only pairs with the base are judged of them. An index takes every
+//! headline row of the base of one scope (whole machine, one thread); a missing one makes it missing. How many of its
+//! rows are open is said with it: an index off 1 would else say more than they do. Published points have neither
+//! interval nor part in it. Where a row of a log's hours is judged by another row, that one is ranked.
 
 use std::collections::BTreeSet;
 
