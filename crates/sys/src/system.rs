@@ -94,10 +94,8 @@ pub fn limit(resource: Resource) -> Result<Limit> {
 pub struct NoFiles {
     /// All that it would have open.
     pub needed: u64,
-    /// The most that it may ever have open; `None` where the kernel refused to raise the limit.
-    pub allowed: Option<u64>,
-    /// The kernel's refusal.
-    pub error: Option<String>,
+    /// The most that it may ever have open, or why the kernel did not raise the limit.
+    pub allowed: std::result::Result<u64, String>,
 }
 
 /// Lets this process, and what it starts from then on, open so many files more than it has open now. A limit that is
@@ -110,11 +108,11 @@ pub fn allow_more_files(more: u64) -> std::result::Result<(), NoFiles> {
     /// Taken as open where /proc does not tell.
     const USUAL: u64 = 64;
     let needed = std::fs::read_dir("/proc/self/fd").map_or(USUAL, |files| files.count() as u64) + more;
-    let refused = |error: Error| NoFiles { needed, allowed: None, error: Some(error.to_string()) };
+    let refused = |error: Error| NoFiles { needed, allowed: Err(error.to_string()) };
     let now = limit(Resource::OpenFiles).map_err(refused)?;
     match missing_files(needed, now) {
         Need::Nothing => Ok(()),
-        Need::More(allowed) => Err(NoFiles { needed, allowed: Some(allowed), error: None }),
+        Need::More(allowed) => Err(NoFiles { needed, allowed: Ok(allowed) }),
         Need::Raise => {
             let raw = rlimit_t { rlim_cur: needed, rlim_max: now.hard.unwrap_or(INFINITY) };
             // SAFETY: `raw` is a readable rlimit; the call keeps no pointer.
@@ -128,15 +126,13 @@ pub fn allow_more_files(more: u64) -> std::result::Result<(), NoFiles> {
 impl std::fmt::Display for NoFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let needed = self.needed;
-        match (self.allowed, &self.error) {
-            (Some(allowed), _) => write!(
+        match &self.allowed {
+            Ok(allowed) => write!(
                 f,
                 "{needed} open files are needed and this process may have {allowed}; raise the limit (`ulimit -Hn \
                  {needed}` as root, or LimitNOFILE= of the service)"
             ),
-            (None, error) => {
-                write!(f, "{needed} open files are needed: {}", error.as_deref().unwrap_or("refused"))
-            }
+            Err(error) => write!(f, "{needed} open files are needed: {error}"),
         }
     }
 }

@@ -6,12 +6,12 @@
 
 use model::Params;
 use model::answer::{JobBound, JobLimit};
-use model::data::{RunData, Series};
+use model::data::RunData;
 use model::doc::{JobBoundDoc, JobDoc, SeriesDoc, SlowNodeDoc};
 use model::metrics::hadoop;
 use model::names::instrument::HADOOP_PI;
 
-use crate::jobs::NODES;
+use crate::jobs::{self, NODES};
 
 /// From this share on a resource is nearly used up.
 const NEAR: f64 = 0.85;
@@ -20,16 +20,7 @@ const MOSTLY: f64 = 0.5;
 
 /// The bound of this job of a run; `rows` are the run's.
 pub fn of_job(run: &RunData, job: &JobDoc, rows: &[SeriesDoc]) -> JobBound {
-    let of = |metric: &str| {
-        let is_of = |other: &&Series| {
-            let key = &other.key;
-            key.instrument == job.instrument
-                && key.params == job.params
-                && key.arm == job.arm
-                && key.metric == metric
-        };
-        stats::median(&run.series.iter().find(is_of)?.measured())
-    };
+    let of = |metric: &str| jobs::median(run, job, metric);
     JobBound { limit: limit(of, job.full, start(job, rows)), slow: job.slow.as_ref().map(slow) }
 }
 

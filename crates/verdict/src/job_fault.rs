@@ -12,22 +12,17 @@ use model::job_tasks::{PATIENCE_HADOOPS_S, PATIENCE_OURS_S};
 use model::metrics::hadoop;
 use model::{Params, Unit};
 
+use crate::jobs;
+
 /// The parameter with the fault.
 const FAULT: &str = "fault";
 const NONE: &str = "none";
 
 /// `None` of a job without a fault.
-pub fn of_job(run: &RunData, job: &JobDoc, jobs: &[JobDoc]) -> Option<FaultCostDoc> {
+pub fn of_job(run: &RunData, job: &JobDoc, others: &[JobDoc]) -> Option<FaultCostDoc> {
     let fault = job.params.get(FAULT).filter(|fault| !fault.is_empty() && *fault != NONE)?;
-    let of = |job: &JobDoc, metric: &str| {
-        let is_its = |other: &&model::data::Series| {
-            let key = &other.key;
-            let is_job = key.instrument == job.instrument && key.params == job.params && key.arm == job.arm;
-            is_job && key.metric == metric
-        };
-        stats::median(&run.series.iter().find(is_its)?.measured())
-    };
-    let base = jobs.iter().find(|other| {
+    let of = |job: &JobDoc, metric: &str| jobs::median(run, job, metric);
+    let base = others.iter().find(|other| {
         let is_alike = other.instrument == job.instrument && alike(&other.params) == alike(&job.params);
         is_alike && other.params.get(FAULT) == Some(NONE)
     });

@@ -113,6 +113,16 @@ fn means(run: &RunData, row: &SeriesDoc) -> PhasesDoc {
     }
 }
 
+/// The median of a figure of this job, by the name of its metric.
+pub fn median(run: &RunData, job: &JobDoc, metric: &str) -> Option<f64> {
+    let is_its = |other: &&Series| {
+        let key = &other.key;
+        let is_of_job = key.instrument == job.instrument && key.params == job.params && key.arm == job.arm;
+        is_of_job && key.metric == metric
+    };
+    stats::median(&run.series.iter().find(is_its)?.measured())
+}
+
 fn by_node(told: &[&JobTasks]) -> Vec<NodeWorkDoc> {
     let used = told.iter().flat_map(|job| &job.nodes).map(|one| one.node.as_str());
     let mut names: Vec<&str> = told.iter().flat_map(|job| job.nodes()).chain(used).collect();

@@ -78,18 +78,15 @@ fn each(arms: &[&ArmDoc], told: impl Fn(&ArmDoc, &str) -> Vec<String>) -> Vec<Ve
             None => alike.push((said, vec![&arm.name])),
         }
     }
-    let folded: Vec<(Vec<String>, String)> = alike
-        .iter()
-        .map(|(said, names)| (said.clone(), model::ranges::fold(names.iter().copied(), |_| true)))
+    let folded: Vec<(Vec<String>, usize, String)> = alike
+        .into_iter()
+        .map(|(said, names)| (said, names.len(), model::ranges::fold(names, |_| true)))
         .collect();
-    let are_folded = alike
-        .iter()
-        .zip(&folded)
-        .all(|((_, names), (_, name))| names.len() == 1 || (names.len() >= SHARING && is_one(name)));
+    let are_folded = folded.iter().all(|(_, count, name)| *count == 1 || (*count >= SHARING && is_one(name)));
     if arms.len() <= model::ranges::TOLD && !are_folded {
         return one_by_one();
     }
-    let named = |(said, name): (Vec<String>, String)| {
+    let named = |(said, _, name): (Vec<String>, usize, String)| {
         said.iter().map(|sentence| sentence.replace(NAME, &name)).collect()
     };
     folded.into_iter().map(named).collect()

@@ -19,9 +19,11 @@ const SPARE_FILES: u64 = 16;
 pub fn open_files(connections: usize, threads: usize) -> Result<(), String> {
     let more = connections as u64 + threads as u64 * FILES_A_THREAD + SPARE_FILES;
     allow_more_files(more).map_err(|why| {
-        let fewer = |allowed| (connections as u64).saturating_sub(why.needed.saturating_sub(allowed));
-        let advice =
-            why.allowed.map_or_else(String::new, |allowed| format!(", or use at most {}", fewer(allowed)));
+        let fewer = |allowed: &u64| (connections as u64).saturating_sub(why.needed.saturating_sub(*allowed));
+        let advice = why
+            .allowed
+            .as_ref()
+            .map_or_else(|_| String::new(), |allowed| format!(", or use at most {}", fewer(allowed)));
         format!("{connections} connections: {why}{advice}")
     })
 }

@@ -46,11 +46,12 @@ pub fn during<T>(network: &Network, work: impl FnOnce() -> T) -> (T, Vec<NodeUse
     })
 }
 
-/// Looks until it is told to end. Where the nodes cannot be seen, nothing is known of that time.
+/// Looks until it is told to end. Where the nodes cannot be seen, nothing is known of that time; without the clock's
+/// tick nothing is known at all.
 fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
+    let Ok(ticks) = sys::system::clock_ticks_per_s() else { return Vec::new() };
     let mut all: Vec<(NodeUse, Counted)> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
-    let ticks = sys::system::clock_ticks_per_s().unwrap_or(100).max(1);
     loop {
         let seen = network.seen();
         let to_ms = now_ms();
