@@ -270,6 +270,12 @@ fn damage(error: &rusqlite::Error) -> Option<String> {
             ErrorCode::Unknown if text.as_deref().is_some_and(lacks) => {
                 "a table or a column is missing".to_owned()
             }
+            // The header's format of tables (bytes 44 to 47), which has no code of its own.
+            ErrorCode::Unknown
+                if text.as_deref().is_some_and(|text| text.contains("unsupported file format")) =>
+            {
+                "its header names a format that SQLite does not have".to_owned()
+            }
             _ => return None,
         },
         _ => return None,
