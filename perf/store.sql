@@ -6,10 +6,10 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < RUNS) 
 INSERT INTO study (id, plan, seed)
     SELECT 's' || i, plan, seed FROM copy, study WHERE id = (SELECT study FROM run WHERE no = 1);
 INSERT INTO run (no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns, seconds,
-        agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds, hidden, takes, faults, measured)
+        agent_cpu_seconds, telemetry_cpu_seconds, cost_seconds, hidden, takes, faults, measured, figure_set)
     SELECT i + 1, substr(id, 1, 24) || substr(CAST(1000000000000 + i AS TEXT), 2), 's' || i, status, config_class, label,
         price, price_per, currency, watts, started_ns + i * 600000000000, seconds, agent_cpu_seconds,
-        telemetry_cpu_seconds, cost_seconds, hidden, takes, faults, measured
+        telemetry_cpu_seconds, cost_seconds, hidden, takes, faults, measured, figure_set
     FROM copy, run WHERE no = 1;
 INSERT INTO participant (run, no, role, machine_id, machine, hostname, boot_id, build, target, clock_source)
     SELECT i + 1, no, role, 'machine-' || (i % 132), 'node' || (i % 132), hostname, boot_id, build, target, clock_source

@@ -40,6 +40,7 @@ mod value;
 mod web;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -333,7 +334,7 @@ pub struct RunDoc {
     /// CPU time that boxscore itself used during the run, in seconds.
     pub own_cpu_seconds: Option<f64>,
     /// Runs of the other machines of the same study.
-    pub siblings: Vec<String>,
+    pub siblings: Vec<Arc<str>>,
     /// The nodes of the study in order, where it measured three or more (`--on`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodesDoc>,

@@ -2,6 +2,8 @@
 //!
 //! A section without data is absent, never empty. Its title is a sentence that says the finding.
 
+use std::rc::Rc;
+
 use maud::{Markup, html};
 use model::data::{RunData, Series};
 use model::doc::{ArmDoc, CompareDoc, RatioDoc, RunDoc, SeriesDoc};
@@ -19,7 +21,7 @@ use crate::text::width;
 #[derive(Clone, Debug, Default)]
 pub struct ReportInput {
     /// The run that the report is about first.
-    pub runs: Vec<(RunDoc, RunData)>,
+    pub runs: Vec<(Rc<RunDoc>, Rc<RunData>)>,
     pub compare: Option<CompareDoc>,
     /// Figures at two values of a parameter, each document with all machines of the report.
     pub ratios: Vec<RatioDoc>,

@@ -243,6 +243,7 @@ mod tests {
             vec![web::web(), other]
         };
         for runs in [vec![web::web()], two(), vec![web::one_load()], vec![web::arms()]] {
+            let runs = web::shared(runs);
             let text = drawn(&ReportInput { runs, ..ReportInput::default() });
             check::balanced(&text);
             check::finite(&text);

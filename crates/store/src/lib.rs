@@ -7,6 +7,7 @@
 
 mod engine;
 mod error;
+mod figures;
 mod file;
 mod import;
 mod journal;

@@ -1,6 +1,6 @@
 //! Reading runs back, as much of them as a caller wants.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::engine::{Arg, Row, Sql, args};
 use crate::error::StoreError;
@@ -19,6 +19,8 @@ pub struct Filter {
     pub machine_id: Option<String>,
     pub label: Option<String>,
     pub study: Option<String>,
+    /// The label, the machine's name, or its id.
+    pub named: Option<String>,
     /// In the order in which they were stored, which imports and logs of earlier days make another than that of time.
     pub as_stored: bool,
 }
@@ -67,28 +69,55 @@ impl Store {
             FROM run r JOIN participant p ON p.run = r.no AND p.no = 0
             WHERE (CAST($1 AS TEXT) IS NULL OR p.machine_id = $1) AND (CAST($2 AS TEXT) IS NULL OR label = $2)
                 AND (CAST($3 AS TEXT) IS NULL OR study = $3)
-            ORDER BY CASE WHEN $4 = 1 THEN r.no ELSE started_ns END, id"
+                AND (CAST($4 AS TEXT) IS NULL OR p.machine = $4 OR p.machine_id = $4 OR label = $4)"
         );
-        let with = args![filter.machine_id, filter.label, filter.study, filter.as_stored];
-        let rows = self.rows(&sql, with, head)?;
+        let with = args![filter.machine_id, filter.label, filter.study, filter.named];
+        let mut rows = self.rows(&sql, with, head)?;
+        // Not by the engine: it would write rows as wide as these to a temporary file.
+        match filter.as_stored {
+            true => rows.sort_by_key(|(no, ..)| *no),
+            false => rows.sort_by(|(_, a, _), (_, b, _)| (a.started_ns, &a.id).cmp(&(b.started_ns, &b.id))),
+        }
         rows.into_iter().map(|row| self.head_of(row)).collect()
+    }
+
+    /// A run without its readings. Fails if there is no such run, or if it cannot be read.
+    pub fn head(&self, run: &str) -> Result<RunHead> {
+        self.head_and_cost(self.number(run)?).map(|(head, _)| head)
+    }
+
+    /// The runs that were stored last, at most `most`, oldest first. Fails if the store cannot be read.
+    pub fn last_heads(&self, most: usize) -> Result<Vec<RunHead>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql = "SELECT no FROM run ORDER BY no DESC LIMIT $1";
+        let last = self.rows(sql, args![most], |row| row.get::<i64>(0))?;
+        last.into_iter().rev().map(|no| self.head_and_cost(no).map(|(head, _)| head)).collect()
+    }
+
+    /// True before the first run. Fails if the store cannot be read.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.rows("SELECT no FROM run LIMIT 1", &[], |row| row.get::<i64>(0))?.is_empty())
     }
 
     /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter). Fails if no
     /// run, or more than one, has it.
     pub fn resolve(&self, what: &str) -> Result<String> {
-        let ids = self.rows("SELECT id FROM run ORDER BY started_ns, id", &[], |row| row.get::<String>(0))?;
-        if ids.iter().any(|id| id == what) {
+        let mut ids = self.rows("SELECT id, started_ns FROM run", &[], |row| {
+            Ok((row.get::<String>(0)?, row.get::<i64>(1)?))
+        })?;
+        if ids.iter().any(|(id, _)| id == what) {
             return Ok(what.to_owned());
         }
         let plain = |text: &str| text.replace('-', "").to_lowercase();
         let part = plain(what);
-        let starts = |id: &&String| !part.is_empty() && plain(id).starts_with(&part);
-        let ends = |id: &&String| part.len() >= 4 && plain(id).ends_with(&part);
-        let mut found: Vec<String> = ids.iter().filter(starts).cloned().collect();
-        if found.is_empty() {
-            found = ids.iter().filter(ends).cloned().collect();
+        let starts = |id: &str| !part.is_empty() && plain(id).starts_with(&part);
+        let ends = |id: &str| part.len() >= 4 && plain(id).ends_with(&part);
+        match ids.iter().any(|(id, _)| starts(id)) {
+            true => ids.retain(|(id, _)| starts(id)),
+            false => ids.retain(|(id, _)| ends(id)),
         }
+        ids.sort_by(|(a, at), (b, then)| (at, a).cmp(&(then, b)));
+        let mut found: Vec<String> = ids.into_iter().map(|(id, _)| id).collect();
         match found.len() {
             0 => Err(StoreError::NoRun { what: what.to_owned() }),
             1 => Ok(found.remove(0)),
@@ -117,66 +146,10 @@ impl Store {
         self.load_with(run, Want { series: Which::Keys(keys), telemetry: false, rest: false })
     }
 
-    /// Of these runs, given newest first, those among which every figure finds the newest `most` runs that measured it;
-    /// `keys` are the figures that count, in any arm, or all. Fails if one is missing or cannot be read.
-    pub fn newest_with(
-        &self,
-        runs: &[String],
-        keys: Option<&[SeriesKey]>,
-        most: usize,
-    ) -> Result<Vec<String>> {
-        let counts =
-            |key: &SeriesKey| keys.is_none_or(|keys| keys.iter().any(|wanted| wanted.is_same_but_arm(key)));
-        self.newest_where(runs, &counts, most)
-    }
-
-    /// The same of the figures for which `counts` is true; their arm is empty there. Fails if a run is missing or
-    /// cannot be read.
-    pub fn newest_where(
-        &self,
-        runs: &[String],
-        counts: &dyn Fn(&SeriesKey) -> bool,
-        most: usize,
-    ) -> Result<Vec<String>> {
-        let sql = "SELECT instrument, metric, unit, params, definition, better FROM series
-            WHERE run = $1 AND participant = 0 AND better <> $2
-            AND EXISTS (SELECT 1 FROM reading WHERE reading.series = series.no AND warm_up = 0)";
-        let mut known: HashMap<(String, u32), (usize, bool)> = HashMap::new();
-        let mut chosen = Vec::new();
-        for run in runs {
-            let number = self.number(run)?;
-            let neither = Better::Neither.word();
-            let with = args![number, neither];
-            let figures: BTreeSet<_> = self
-                .rows(sql, with, |row| {
-                    let names: [String; 5] =
-                        [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(5)?];
-                    Ok((names, row.get::<u32>(4)?))
-                })?
-                .into_iter()
-                .collect();
-            let mut is_wanted = false;
-            for ([instrument, metric, unit, params, better], definition) in figures {
-                let name = (format!("{instrument}\0{metric}\0{unit}\0{params}"), definition);
-                if !known.contains_key(&name) {
-                    let names = [instrument, metric, unit, params, String::new(), better];
-                    let (key, _) = self.key_of(names, definition)?;
-                    known.insert(name.clone(), (0, counts(&key)));
-                }
-                if let Some((have, true)) = known.get_mut(&name) {
-                    *have += 1;
-                    is_wanted |= *have <= most;
-                }
-            }
-            chosen.extend(is_wanted.then(|| run.clone()));
-        }
-        Ok(chosen)
-    }
-
     /// As much of a run as `want` says. Fails if there is no such run, or if it cannot be read.
     pub fn load_with(&self, run: &str, want: Want<'_>) -> Result<RunData> {
         let no = self.number(run)?;
-        let (head, own_cost) = self.head(no)?;
+        let (head, own_cost) = self.head_and_cost(no)?;
         let plan = self.plan(&head.study)?;
         // Of most runs there is none, and looking for it would read all their telemetry.
         let is_watched = want.rest && plan.targets.iter().any(|target| target.at.is_some());
@@ -213,6 +186,15 @@ impl Store {
         let plan = value::plan(text).map_err(|what| self.data(what))?;
         self.last_plan.replace(Some((study.to_owned(), plan.clone())));
         Ok(plan)
+    }
+
+    /// Studies whose plan has a text as one of its values, in whatever place. Fails if the store cannot be read.
+    pub fn studies_that_name(&self, text: &str) -> Result<BTreeSet<String>> {
+        let quoted = serde_json::Value::from(text).to_string();
+        let escaped = quoted.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        let sql = "SELECT id FROM study WHERE plan LIKE $1 ESCAPE '!'";
+        let found = self.rows(sql, args![format!("%{escaped}%")], |row| row.get(0))?;
+        Ok(found.into_iter().collect())
     }
 
     /// Facts of a run. Fails if there is no such run, or if they cannot be read.
@@ -292,7 +274,7 @@ impl Store {
         self.db.query(sql, with, each).map_err(|error| self.sql(&error))
     }
 
-    fn head(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
+    fn head_and_cost(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
                 seconds, coalesce(r.takes, {TAKES}), coalesce(r.faults, {FAULTS}),
@@ -360,7 +342,7 @@ impl Store {
         Ok(all)
     }
 
-    fn key_of(&self, names: [String; 6], definition: u32) -> Result<(SeriesKey, Better)> {
+    pub(crate) fn key_of(&self, names: [String; 6], definition: u32) -> Result<(SeriesKey, Better)> {
         let [instrument, metric, unit, params, arm, better] = names;
         let wrong = |what: String| self.data(what);
         let params: Params = serde_json::from_str(&params)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::engine::{Db, Sql, SqlError, Tx, args};
+use crate::figures;
 use crate::journal::Entry;
 use crate::read::{FAULTS, MEASURED, TAKES};
 use crate::value;
@@ -64,6 +65,9 @@ pub(crate) fn remove(tx: &Tx<'_>, run: i64) -> Sql<()> {
     tx.execute("DELETE FROM fact_value WHERE no NOT IN (SELECT fact_value FROM fact)", &[])?;
     let study: String = tx.one("SELECT study FROM run WHERE no = $1", args![run])?;
     tx.execute("DELETE FROM run WHERE no = $1", args![run])?;
+    let unused = "DELETE FROM figure_set
+        WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.figure_set = figure_set.no)";
+    tx.execute(unused, &[])?;
     tx.execute(
         "DELETE FROM study WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM run WHERE study = $1)",
         args![study],
@@ -244,7 +248,7 @@ pub(crate) fn write_finish(
         "UPDATE run AS r SET takes = {TAKES}, faults = {FAULTS}, measured = {MEASURED} WHERE no = $1"
     );
     tx.execute(&counted, args![no])?;
-    Ok(())
+    figures::write_set(tx, no)
 }
 
 /// False when a take of this number is there already.
@@ -275,9 +279,10 @@ pub(crate) fn insert_take_head(tx: &Tx<'_>, no: i64, take: &Take) -> Sql<bool> {
         ],
     )?;
     if rows > 0 {
-        // The counts of a run that had ended hold no more.
+        // The counts and the figures of a run that had ended hold no more.
         tx.execute(
-            "UPDATE run SET takes = NULL, faults = NULL, measured = NULL WHERE no = $1 AND takes IS NOT NULL",
+            "UPDATE run SET takes = NULL, faults = NULL, measured = NULL, figure_set = NULL
+                WHERE no = $1 AND takes IS NOT NULL",
             args![no],
         )?;
     }

@@ -23,6 +23,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, sql: V3 },
     Migration { version: 4, sql: V4 },
     Migration { version: 5, sql: V5 },
+    Migration { version: 6, sql: V6 },
 ];
 
 const V1: &str = "
@@ -123,6 +124,15 @@ INSERT INTO machine_fact (machine_id, key, kind, value, unit, source, why, at_ns
 UPDATE participant SET machine_id = machine_id || '/' || machine
     WHERE EXISTS (SELECT 1 FROM via_alone n WHERE n.run = participant.run AND n.no = participant.no);
 DROP TABLE via_alone;
+";
+
+/// Which figures a run has (see `figures`), so that a choice among many runs need not read their series. Null of runs
+/// that were stored before, and from the moment that a take is added until the run ends.
+const V6: &str = "
+CREATE TABLE figure_set (no BIGINT NOT NULL PRIMARY KEY, hash BIGINT NOT NULL, figures TEXT NOT NULL);
+CREATE INDEX figure_set_hash ON figure_set (hash);
+ALTER TABLE run ADD COLUMN figure_set BIGINT REFERENCES figure_set (no);
+CREATE INDEX run_figure_set ON run (figure_set);
 ";
 
 /// A step as a server runs it. Texts are ordered by their bytes, as in a file.

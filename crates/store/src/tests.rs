@@ -229,6 +229,24 @@ fn the_one_machine_of_an_older_study_gets_its_name_as_each_of_several_has_it() {
 }
 
 #[test]
+fn figures_of_runs_of_an_older_schema_are_read_from_their_series() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.db");
+    let mut store = begin(&path, "r");
+    store.append_take("r", &take(1), &[], &[]).unwrap();
+    store.finish("r", Status::Complete, 1.0, None).unwrap();
+    let with = |store: &Store| store.newest_with(&["r".to_owned()], None, 1).unwrap();
+    assert_eq!(with(&store), ["r"]);
+    let set = |store: &Store| -> Option<i64> {
+        sqlite(store).query_row("SELECT figure_set FROM run", [], |row| row.get(0)).unwrap()
+    };
+    assert!(set(&store).is_some());
+    // As the migration leaves it.
+    sqlite(&store).execute("UPDATE run SET figure_set = NULL", []).unwrap();
+    assert_eq!((with(&store), set(&store)), (vec!["r".to_owned()], None));
+}
+
+#[test]
 fn an_older_store_is_migrated_after_a_copy() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.db");

@@ -6,6 +6,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::backend::Backend;
 use model::data::{Point, RunData, Series};
@@ -35,7 +36,7 @@ pub struct RunContext<'a> {
     /// Figures of the same machine that loads are held against, of this and other runs; `None` where nobody looked.
     pub ceilings: Option<&'a [Figure]>,
     /// Runs of the other machines of the same study.
-    pub siblings: Vec<String>,
+    pub siblings: Vec<Arc<str>>,
     /// The command that repeats the run.
     pub command: String,
     /// Put the measured values into the document.

@@ -153,9 +153,7 @@ fn of_run(name: &str, store: Option<&Store>) -> Result<(MachineDoc, Vec<Fact>), 
     let Some(store) = store else { return Err(unknown(name, None)) };
     let Ok(id) = runs::run_id(name, store) else { return Err(unknown(name, Some(store))) };
     let facts = store.facts(&id)?;
-    let heads = store.heads(&Filter::default())?;
-    let head = heads.into_iter().find(|head| head.id == id);
-    let head = head.ok_or_else(|| CliError::data(format!("no run is called `{name}`")))?;
+    let head = store.head(&id)?;
     Ok((MachineDoc { id: head.machine_id, name: head.machine }, facts))
 }
 

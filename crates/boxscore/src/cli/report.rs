@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::rc::Rc;
 
 use model::shell::word;
 use report::html::Cover;
@@ -68,7 +69,7 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
         }
     }
     let in_order = nodes::of_runs(&shown, &mut resolver)?;
-    shown.iter_mut().take(1).for_each(|one| one.doc.nodes.clone_from(&in_order));
+    shown.iter_mut().take(1).for_each(|one| Rc::make_mut(&mut one.doc).nodes.clone_from(&in_order));
     let versus = versus::of_names(&named, &shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let names: Vec<String> = named.iter().map(|one| lasting(one, &shown)).collect();

@@ -1,12 +1,13 @@
 //! `boxscore show`: one run, its figures recomputed from the stored takes; or its figures as one line to paste.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use model::data::RunHead;
 use model::doc::{CompareDoc, RunDoc, SeriesDoc};
 use model::shell::word;
 use report::text::score::{Advice, Tail, score};
-use store::{Filter, Store};
+use store::Store;
 use verdict::{RunContext, run_doc};
 
 use crate::cli::{Global, Layout};
@@ -60,7 +61,7 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
         let mut resolver = Resolver::new(global)?;
         let id = run_id(&args.run, resolver.store()?)?;
         let mut shown = shown::shown(&id, SCHEMA, args.takes, &mut resolver)?;
-        shown.doc.nodes = nodes::of_runs(std::slice::from_ref(&shown), &mut resolver)?;
+        Rc::make_mut(&mut shown.doc).nodes = nodes::of_runs(std::slice::from_ref(&shown), &mut resolver)?;
         shown
     };
     if args.format == Layout::Clusterperf {
@@ -96,7 +97,7 @@ fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
     let command = format!("boxscore import {name} && boxscore run --plan {}", short(&data.head.id));
     let context = RunContext { cards, command, with_takes, ..RunContext::default() };
     let doc = RunDoc { schema: SCHEMA.to_owned(), ..run_doc(&data, &context) };
-    Ok(Shown { doc, data, earlier: Vec::new() })
+    Ok(Shown { doc: Rc::new(doc), data: Rc::new(data), earlier: Vec::new() })
 }
 
 /// The run that a name means; a machine means its newest complete run.
@@ -109,9 +110,8 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
         }
         Some(Machine::Reference(_)) | None => return runs::one_run(name, store),
     };
-    let heads = store.heads(&Filter::default())?;
-    let is_shown = |head: &&RunHead| names::is_of(&machine, head) && runs::is_whole(head) && !head.hidden;
-    let whole: Vec<&RunHead> = heads.iter().filter(is_shown).collect();
+    let heads = names::runs_of(&machine, store)?;
+    let whole: Vec<&RunHead> = heads.iter().filter(|head| runs::is_whole(head) && !head.hidden).collect();
     let Some(newest) = whole.last() else {
         return Err(CliError::data(format!("{} has no complete run in the store", machine.name))
             .hint("`boxscore run --quick` measures this machine; `boxscore history` lists the runs"));
@@ -154,7 +154,7 @@ fn text(
     (report, advice): (Option<String>, Vec<Advice>),
 ) -> String {
     let tail = Tail { report, advice };
-    let mut doc = shown.doc.clone();
+    let mut doc = RunDoc::clone(&shown.doc);
     if args.all {
         doc.series.iter_mut().for_each(|series| series.headline = true);
     }

@@ -46,6 +46,16 @@ pub fn is_of(machine: &MachineDoc, head: &RunHead) -> bool {
             && hardware_of(&machine.id, &machine.name) == hardware_of(&head.machine_id, &head.machine))
 }
 
+/// The runs of a machine, oldest first.
+pub fn runs_of(machine: &MachineDoc, store: &Store) -> Result<Vec<RunHead>, CliError> {
+    let mut heads = store.heads(&Filter { named: Some(machine.name.clone()), ..Filter::default() })?;
+    heads.extend(store.heads(&Filter { machine_id: Some(machine.id.clone()), ..Filter::default() })?);
+    heads.retain(|head| is_of(machine, head));
+    heads.sort_by(|a, b| (a.started_ns, &a.id).cmp(&(b.started_ns, &b.id)));
+    heads.dedup_by(|a, b| a.id == b.id);
+    Ok(heads)
+}
+
 /// True for the sheet of a machine that was measured since, under the same name: its runs have a sheet as well.
 fn is_measured(sheet: &MachineSheet, found: &[Machine]) -> bool {
     let id = sheet.facts.iter().find(|fact| fact.key == "machine.id").and_then(|fact| fact.value.as_ref());
@@ -92,7 +102,9 @@ pub fn machine(name: &str, store: Option<&Store>) -> Result<Option<Machine>, Cli
         return Ok(Some(Machine::This(machine, facts)));
     }
     let (heads, sheets) = match store {
-        Some(store) => (store.heads(&Filter::default())?, store.sheets()?),
+        Some(store) => {
+            (store.heads(&Filter { named: Some(name.to_owned()), ..Filter::default() })?, store.sheets()?)
+        }
         None => (Vec::new(), Vec::new()),
     };
     let published = catalogue::machines()?;

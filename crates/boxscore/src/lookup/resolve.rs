@@ -9,10 +9,11 @@ mod machines;
 mod read_runs;
 mod targets;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use model::Fact;
 use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
@@ -81,6 +82,8 @@ pub struct Resolver {
     /// Which studies are soaks, as far as they were asked for.
     soaks: HashMap<String, bool>,
     read: ReadRuns,
+    /// The study that was asked for last, and its runs: one after the other, its machines ask for the others.
+    last_study: RefCell<(String, Vec<Arc<str>>)>,
     /// This machine, once it was asked for.
     here: OnceCell<MachineDoc>,
 }
@@ -100,7 +103,9 @@ impl Resolver {
         };
         let machines = catalogue::noted(store.as_ref())?;
         let (classes, soaks, read) = (HashMap::new(), HashMap::new(), ReadRuns::default());
-        Ok(Resolver { path, store, heads, machines, classes, soaks, read, here: OnceCell::new() })
+        let last_study = RefCell::default();
+        let here = OnceCell::new();
+        Ok(Resolver { path, store, heads, machines, classes, soaks, read, last_study, here })
     }
 
     /// Fails when there is no store yet.
@@ -149,9 +154,15 @@ impl Resolver {
     }
 
     /// Runs of the other machines of a run's study.
-    pub fn siblings(&self, head: &RunHead) -> Vec<String> {
-        let others = self.heads.iter().filter(|other| other.study == head.study && other.id != head.id);
-        others.map(|other| other.id.clone()).collect()
+    pub fn siblings(&self, head: &RunHead) -> Vec<Arc<str>> {
+        let mut last = self.last_study.borrow_mut();
+        let (study, runs) = &mut *last;
+        if *study != head.study {
+            let own = self.heads.iter().filter(|other| other.study == head.study);
+            *runs = own.map(|other| Arc::from(other.id.as_str())).collect();
+            study.clone_from(&head.study);
+        }
+        runs.iter().filter(|other| ***other != *head.id).cloned().collect()
     }
 
     /// The runs of a study.
@@ -433,7 +444,7 @@ impl Resolver {
         let more = others.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let some = others.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        let hint = format!("{}; others' machines: {some}{more}", known_names(&self.heads));
+        let hint = format!("{}; others' machines: {some}{more}", known_names(self.heads.is_empty()));
         error.hint(hint).did_you_mean(name, labels.chain(machines).chain(others).chain(["latest"]))
     }
 
@@ -582,6 +593,6 @@ fn file_side(name: &str) -> Result<Loaded, CliError> {
         let side = other.pool(&newest.machine, &same, None)?;
         return Ok(Loaded { is_stored: false, ..other.with_earlier(side)? });
     }
-    let runs = own::read(path)?;
+    let runs = own::read(path)?.into_iter().map(Rc::new).collect();
     Ok(Loaded { here: Some(names::here()), ..of_runs(runs, name)? })
 }

@@ -17,15 +17,16 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     if let Some(back) = latest(name)? {
         return nth_latest(store, back).map(|head| head.id);
     }
-    let heads = store.heads(&Filter::default())?;
-    let labelled: Vec<&RunHead> = heads.iter().filter(|head| head.label.as_deref() == Some(name)).collect();
+    let labelled = labelled(name, store)?;
     match labelled.as_slice() {
-        [] => store.resolve(name).map_err(|error| match error {
-            StoreError::NoRun { .. } => CliError::from(error).hint(known_names(&heads)),
-            other => CliError::from(other),
-        }),
+        [] => match store.resolve(name) {
+            Err(error @ StoreError::NoRun { .. }) => {
+                Err(CliError::from(error).hint(known_names(store.is_empty()?)))
+            }
+            found => found.map_err(CliError::from),
+        },
         [head] => Ok(head.id.clone()),
-        many => Err(ambiguous_runs(name, many)),
+        many => Err(ambiguous_runs(name, &many.iter().collect::<Vec<_>>())),
     }
 }
 
@@ -66,12 +67,12 @@ fn labelled(name: &str, store: &Store) -> Result<Vec<RunHead>, CliError> {
 /// The runs that names mean, each once, to `verb` them. Fails where a name means none or several, and where a run is
 /// in progress: then nothing was `done`.
 pub fn ended(names: &[String], store: &Store, (verb, done): (&str, &str)) -> Result<Vec<RunHead>, CliError> {
-    let all = store.heads(&Filter::default())?;
     let mut heads: Vec<RunHead> = Vec::new();
     for name in names {
         let id = run_id(name, store)?;
-        let head = all.iter().find(|head| head.id == id);
-        heads.extend(head.filter(|_| !heads.iter().any(|known| known.id == id)).cloned());
+        if !heads.iter().any(|known| known.id == id) {
+            heads.push(store.head(&id)?);
+        }
     }
     match heads.iter().find(|head| head.status == Status::Running) {
         Some(head) => {
@@ -96,10 +97,10 @@ pub fn ids_of(heads: &[RunHead]) -> Vec<String> {
     heads.iter().map(|head| head.id.clone()).collect()
 }
 
-pub fn known_names(heads: &[RunHead]) -> String {
-    match heads.last() {
-        Some(_) => "`boxscore history` lists the runs; `latest` and `latest~1` work too".to_owned(),
-        None => "the store is empty: `boxscore run --quick` measures this machine".to_owned(),
+pub fn known_names(is_empty: bool) -> String {
+    match is_empty {
+        false => "`boxscore history` lists the runs; `latest` and `latest~1` work too".to_owned(),
+        true => "the store is empty: `boxscore run --quick` measures this machine".to_owned(),
     }
 }
 
@@ -127,10 +128,20 @@ pub fn is_whole(head: &RunHead) -> bool {
 
 /// The complete run that was stored last, or `back` ones before it. Hidden ones do not count.
 pub fn nth_latest(store: &Store, back: usize) -> Result<RunHead, CliError> {
-    let mut heads = store.heads(&Filter { as_stored: true, ..Filter::default() })?;
-    heads.retain(|head| !head.hidden);
-    let cut = heads.iter().any(|head| head.status == Status::Interrupted);
-    heads.retain(is_whole);
+    /// Runs that are read at first. Nearly always the wanted one is among them.
+    const FIRST: usize = 64;
+    let mut most = FIRST.max(back.saturating_mul(2));
+    let (cut, mut heads) = loop {
+        let mut heads = store.last_heads(most)?;
+        let is_all = heads.len() < most;
+        heads.retain(|head| !head.hidden);
+        let cut = heads.iter().any(|head| head.status == Status::Interrupted);
+        heads.retain(is_whole);
+        if is_all || heads.len() > back {
+            break (cut, heads);
+        }
+        most = most.saturating_mul(8);
+    };
     if let Some(at) = heads.len().checked_sub(back + 1) {
         return Ok(heads.swap_remove(at));
     }

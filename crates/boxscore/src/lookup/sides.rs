@@ -46,17 +46,18 @@ pub fn published_side(machine: &PublishedMachine) -> Loaded {
 
 /// A reference machine under its name.
 pub fn reference_side(reference: Option<(String, Vec<RunData>)>) -> Result<Option<Loaded>, CliError> {
-    let side = |(name, runs): (String, _)| of_runs(runs, &name).map(|loaded| Loaded { name, ..loaded });
+    let side = |(name, runs): (String, Vec<RunData>)| {
+        of_runs(runs.into_iter().map(Rc::new).collect(), &name).map(|loaded| Loaded { name, ..loaded })
+    };
     reference.map(side).transpose()
 }
 
 /// A side made of runs that stand in no store.
-pub fn of_runs(runs: Vec<RunData>, name: &str) -> Result<Loaded, CliError> {
+pub fn of_runs(mut runs: Vec<Rc<RunData>>, name: &str) -> Result<Loaded, CliError> {
     let Some(newest) = runs.last().map(|run| run.head.clone()) else {
         return Err(CliError::data(format!("{name}: no run in it")));
     };
-    let own = runs.into_iter().filter(|run| run.head.machine_id == newest.machine_id);
-    let runs: Vec<Rc<RunData>> = own.map(Rc::new).collect();
+    runs.retain(|run| run.head.machine_id == newest.machine_id);
     let facts = runs.last().map(|run| run.facts.clone()).unwrap_or_default();
     let machine = MachineDoc { id: newest.machine_id.clone(), name: newest.machine.clone() };
     let called = newest.label.clone().unwrap_or_else(|| newest.machine.clone());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::rc::Rc;
 
 use model::card;
 use model::data::{RunData, Status};
@@ -33,7 +34,7 @@ pub fn after_run(
     let mut resolver = Resolver::new(global)?;
     let mut shown = shown::of_study(runs, &mut resolver)?;
     let in_order = nodes::of_runs(&shown, &mut resolver)?;
-    shown.iter_mut().take(1).for_each(|one| one.doc.nodes.clone_from(&in_order));
+    shown.iter_mut().take(1).for_each(|one| Rc::make_mut(&mut one.doc).nodes.clone_from(&in_order));
     let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let written =

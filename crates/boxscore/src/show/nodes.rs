@@ -34,7 +34,7 @@ pub fn of_runs(shown: &[Shown], resolver: &mut Resolver) -> Result<Option<NodesD
     for head in newest(&heads) {
         let known = own.iter().find(|one| one.data.head.id == head.id);
         let run = match known {
-            Some(one) => Rc::new(one.data.clone()),
+            Some(one) => Rc::clone(&one.data),
             None => Rc::new(resolver.store()?.load(&head.id)?),
         };
         nodes.push(run);

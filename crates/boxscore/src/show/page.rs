@@ -1,6 +1,7 @@
 //! The HTML report: its place, its runs, and writing it.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use model::data::RunData;
 use model::doc::{CompareDoc, RatioDoc, RunDoc};
@@ -104,7 +105,7 @@ pub fn write_covered(
 ) -> Result<PathBuf, CliError> {
     let started = runs.iter().map(|one| one.doc.started).fold(0.0, f64::max);
     let input = ReportInput {
-        runs: runs.iter().map(|one| (one.doc.clone(), one.data.clone())).collect(),
+        runs: runs.iter().map(|one| (Rc::clone(&one.doc), Rc::clone(&one.data))).collect(),
         compare,
         ratios,
         version: BUILD.to_owned(),

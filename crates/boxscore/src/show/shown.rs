@@ -14,10 +14,10 @@ use crate::lookup::ids::short;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::sides::of_runs;
 
-/// One run with its document.
+/// One run with its document. Sides, nodes and the page share both.
 pub struct Shown {
-    pub doc: RunDoc,
-    pub data: RunData,
+    pub doc: Rc<RunDoc>,
+    pub data: Rc<RunData>,
     pub earlier: Vec<Rc<RunData>>,
 }
 
@@ -25,7 +25,7 @@ impl Shown {
     /// The run as one side of a comparison, with the same noise as `compare` takes: earlier runs of its machine,
     /// whichever are shown here. Fails when it has no run.
     pub fn side(&self, name: String) -> Result<Loaded, CliError> {
-        let own = of_runs(vec![self.data.clone()], &self.doc.machine.name)?;
+        let own = of_runs(vec![Rc::clone(&self.data)], &self.doc.machine.name)?;
         Ok(Loaded { name, earlier: self.earlier.clone(), ..own })
     }
 }
@@ -46,16 +46,16 @@ pub fn shown(run: &str, schema: &str, with_takes: bool, resolver: &mut Resolver)
         with_takes,
     };
     let doc = RunDoc { schema: schema.to_owned(), ..run_doc(&data, &context) };
-    Ok(Shown { doc, data, earlier })
+    Ok(Shown { doc: Rc::new(doc), data: Rc::new(data), earlier })
 }
 
 /// The runs of one study. The first has what all machines come to together, where they served loads.
 pub fn of_study(runs: &[String], resolver: &mut Resolver) -> Result<Vec<Shown>, CliError> {
     let each = runs.iter().map(|run| shown(run, "boxscore.run/1", false, resolver));
     let mut all: Vec<Shown> = each.collect::<Result<_, _>>()?;
-    let together = verdict::together(&all.iter().map(|one| &one.doc).collect::<Vec<_>>());
+    let together = verdict::together(&all.iter().map(|one| &*one.doc).collect::<Vec<_>>());
     if let Some(first) = all.first_mut() {
-        first.doc.together = together;
+        Rc::make_mut(&mut first.doc).together = together;
     }
     Ok(all)
 }

@@ -104,7 +104,7 @@ fn of_machines(shown: &[Shown]) -> Result<Vec<Loaded>, CliError> {
             one.doc.run == newest.doc.run || newest.earlier.iter().any(|run| run.head.id == one.doc.run)
         };
         let alike = own.iter().filter(is_alike);
-        let runs: Vec<Rc<RunData>> = alike.map(|one| Rc::new(one.data.clone())).collect();
+        let runs: Vec<Rc<RunData>> = alike.map(|one| Rc::clone(&one.data)).collect();
         let is_other = |earlier: &&Rc<RunData>| runs.iter().all(|run| run.head.id != earlier.head.id);
         let earlier = newest.earlier.iter().filter(is_other).cloned().collect();
         Some(newest.side(newest.doc.machine.name.clone()).map(|side| Loaded { runs, earlier, ..side }))

@@ -199,7 +199,7 @@ fn orders(
         let (mut runs, mut missing) = (Vec::new(), Vec::new());
         for place in measured {
             match (&place.stored[at], place.place.node()) {
-                (Some(shown), _) => runs.push(Rc::new(shown.data.clone())),
+                (Some(shown), _) => runs.push(Rc::clone(&shown.data)),
                 (None, Some(node)) => missing.push(OddMissingDoc {
                     node: node.to_owned(),
                     why: unfinished(one, place.place, resolver).unwrap_or_else(|| NOT_YET.to_owned()),
@@ -337,7 +337,7 @@ pub fn run_docs(scheduled: &[&Scheduled<'_>]) -> Vec<StudyRunDoc> {
 }
 
 fn fill(run: &mut StudyRunDoc, shown: Option<&Shown>) {
-    let Some(RunDoc { run: id, status, started, seconds, .. }) = shown.map(|shown| &shown.doc) else {
+    let Some(RunDoc { run: id, status, started, seconds, .. }) = shown.map(|shown| &*shown.doc) else {
         return;
     };
     (run.run, run.status) = (Some(id.clone()), Some(*status));

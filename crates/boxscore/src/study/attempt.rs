@@ -299,8 +299,7 @@ pub fn open(path: &Path) -> Result<Store, CliError> {
 
 /// Said of the first run of a store that nobody named, and not where nothing is kept: who says `--store` knows where.
 pub fn warn_temporary(path: &Path, store: &Store, global: &Global) -> Result<(), CliError> {
-    let is_first = || store.heads(&Filter::default()).map(|heads| heads.is_empty());
-    if global.store.is_none() && store::is_temporary(path) && is_first()? {
+    if global.store.is_none() && store::is_temporary(path) && store.is_empty()? {
         let text = "is in a temporary directory; it may be lost";
         out::say(&format!("warning: the store {} {text}", path.display()));
     }

@@ -101,7 +101,7 @@ fn step(
     }
     let id = measured.runs.first().ok_or_else(none)?;
     let doc = shown::shown(id, "boxscore.run/1", false, &mut Resolver::new(global)?)?.doc;
-    let answer = doc.answer.ok_or_else(none)?;
+    let answer = doc.answer.as_ref().ok_or_else(none)?;
     let figure = answer.figures.first().ok_or_else(none)?;
     out::say(&answer.sentence);
     Ok(Step {
@@ -109,7 +109,7 @@ fn step(
         low: figure.low,
         high: figure.high,
         verdict: figure.verdict,
-        sentence: answer.sentence,
+        sentence: answer.sentence.clone(),
     })
 }
 

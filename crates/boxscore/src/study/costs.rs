@@ -128,11 +128,11 @@ pub fn inherit(cost: &mut Cost, name: &str, plan: &Plan, store: &Store) -> Resul
         return Ok(());
     }
     let id = runs::run_id(name, store)?;
-    let heads = store.heads(&Filter::default())?;
-    let Some(named) = heads.iter().find(|head| head.id == id) else { return Ok(()) };
+    let study = store.head(&id)?.study;
+    let heads = store.heads(&Filter { study: Some(study), ..Filter::default() })?;
     let is_alone = plan.machines.len() == 1;
     for ((via, price), watts) in plan.machines.iter().zip(&mut cost.prices).zip(&mut cost.watts) {
-        let is_its = |head: &&RunHead| head.study == named.study && (is_alone || head.machine == via.name);
+        let is_its = |head: &&RunHead| is_alone || head.machine == via.name;
         let before = heads.iter().find(is_its);
         let known = before.and_then(|head| head.price.clone());
         *price = price.take().or(known.map(|price| Quoted { price, band: None }));

@@ -1,5 +1,7 @@
 //! How the figures were made, shortly and exactly, and the command that makes them again.
 
+use std::rc::Rc;
+
 use maud::{Markup, html};
 use model::data::RunData;
 use model::doc::RunDoc;
@@ -51,7 +53,7 @@ fn of_many(input: &ReportInput) -> Markup {
         ("boxscore's own CPU time", Column::Number),
     ];
     let time = |seconds: Option<f64>| html! { (seconds.map_or("-".to_owned(), format::duration)) };
-    let row = |(name, (doc, _)): (&String, &(RunDoc, RunData))| {
+    let row = |(name, (doc, _)): (&String, &(Rc<RunDoc>, Rc<RunData>))| {
         let began = html! { (crate::text::date_time(doc.started)) };
         vec![
             html! { (name) },

@@ -1,14 +1,16 @@
 //! The HTML report of fixed input: complete, well formed, small, and without what it has no data for.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use crate::common::web::shared;
 use model::note::{Dropped, Note, NoteBody};
 use report::html::{Cover, ReportInput, report};
 use report::sections::ALL;
 
 fn input() -> ReportInput {
     ReportInput {
-        runs: vec![(crate::common::run(), crate::common::data(12, 4, 60))],
+        runs: shared([(crate::common::run(), crate::common::data(12, 4, 60))]),
         compare: Some(crate::common::compare()),
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
@@ -80,7 +82,7 @@ fn many(count: usize) -> ReportInput {
         data.head.id.clone_from(&doc.run);
         (doc, data)
     });
-    ReportInput { runs: runs.collect(), ..input() }
+    ReportInput { runs: shared(runs), ..input() }
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn prices_and_watts_stand_on_cards_and_in_a_section() {
 }
 
 fn web(runs: Vec<(model::doc::RunDoc, model::data::RunData)>) -> String {
-    let text = report(&ReportInput { runs, compare: None, ..input() });
+    let text = report(&ReportInput { runs: shared(runs), compare: None, ..input() });
     sound(&text);
     text
 }
@@ -217,7 +219,7 @@ fn a_refused_figure_shows_no_number() {
 #[test]
 fn a_report_of_many_cores_stays_small() {
     let mut big = input();
-    big.runs = vec![(crate::common::run(), crate::common::data(18, 64, 120))];
+    big.runs = shared([(crate::common::run(), crate::common::data(18, 64, 120))]);
     let text = report(&big);
     sound(&text);
     assert!(text.len() < 1_000_000, "{} bytes", text.len());
@@ -231,6 +233,7 @@ fn sections_without_data_are_absent() {
     let mut bare = input();
     bare.compare = None;
     let (run, data) = &mut bare.runs[0];
+    let (run, data) = (Rc::make_mut(run), Rc::make_mut(data));
     (run.series, run.findings, run.notes, run.errors) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
     (data.series, data.takes, data.telemetry, data.facts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let text = report(&bare);
@@ -246,7 +249,7 @@ fn sections_without_data_are_absent() {
 fn one_family_alone_makes_its_own_section() {
     for (family, id) in [("mem-latency", "memory"), ("disk-read", "disk"), ("index", "cpu")] {
         let mut one = input();
-        one.runs[0].0.series.retain(|series| series.instrument == family);
+        Rc::make_mut(&mut one.runs[0].0).series.retain(|series| series.instrument == family);
         let text = report(&one);
         sound(&text);
         for other in ["cpu", "memory", "disk"] {
@@ -269,8 +272,8 @@ fn a_family_that_a_later_run_alone_has_is_drawn() {
         for series in data.series.iter_mut().filter(|series| series.key.instrument == "disk-read") {
             series.key.instrument = instrument.to_owned();
         }
-        two.runs[0].0.series.retain(|series| series.instrument == "index");
-        two.runs.push((doc, data));
+        Rc::make_mut(&mut two.runs[0].0).series.retain(|series| series.instrument == "index");
+        two.runs.extend(shared([(doc, data)]));
         let text = report(&two);
         sound(&text);
         let part = text.split(&format!("<section id=\"{id}\"")).nth(1).unwrap_or_default();
@@ -283,7 +286,8 @@ fn a_family_that_a_later_run_alone_has_is_drawn() {
 fn runtimes_have_ratios_and_warm_up_curves() {
     let mut one = input();
     one.ratios = vec![crate::common::runtime::ratios()];
-    one.runs = vec![crate::common::runtime::warm_up((crate::common::run(), crate::common::data(12, 4, 60)))];
+    one.runs =
+        shared([crate::common::runtime::warm_up((crate::common::run(), crate::common::data(12, 4, 60)))]);
     let text = report(&one);
     sound(&text);
     let part = |id: &str| {
@@ -314,7 +318,7 @@ fn runtimes_have_ratios_and_warm_up_curves() {
     assert!(warm.contains("java zero is steady after 1 iteration"), "{warm}");
     assert!(warm.contains("java hotspot steady"), "{warm}");
     // A runtime that was not measured to the end says so.
-    let (_, data) = &mut one.runs[0];
+    let data = Rc::make_mut(&mut one.runs[0].1);
     data.series.retain(|series| !series.key.metric.starts_with("steady"));
     assert!(report(&one).contains("java zero is not steady yet"));
 }
@@ -330,7 +334,7 @@ fn several_runs_stand_side_by_side() {
         series.low = series.low.map(|low| low * 0.8);
         series.high = series.high.map(|high| high * 0.8);
     }
-    two.runs.push((other, crate::common::data(12, 4, 60)));
+    two.runs.extend(shared([(other, crate::common::data(12, 4, 60))]));
     two.compare = Some(crate::common::three());
     let text = report(&two);
     sound(&text);
@@ -348,8 +352,8 @@ fn several_runs_stand_side_by_side() {
 #[test]
 fn names_are_escaped() {
     let mut odd = input();
-    odd.runs[0].0.machine.name = "<img src=x onerror=alert(1)>".to_owned();
-    odd.runs[0].0.findings[0] =
+    Rc::make_mut(&mut odd.runs[0].0).machine.name = "<img src=x onerror=alert(1)>".to_owned();
+    Rc::make_mut(&mut odd.runs[0].0).findings[0] =
         model::Finding::foreign("clock", model::Validity::Doubtful, "<script>alert(1)</script>");
     let text = report(&odd);
     assert!(!text.contains("<img") && !text.contains("<script>alert"));
@@ -359,6 +363,7 @@ fn names_are_escaped() {
 fn missing_and_odd_numbers_are_said_not_drawn() {
     let mut odd = input();
     let (run, data) = &mut odd.runs[0];
+    let (run, data) = (Rc::make_mut(run), Rc::make_mut(data));
     for (index, series) in run.series.iter_mut().enumerate() {
         match index % 4 {
             0 => (series.median, series.low, series.high) = (None, None, None),
@@ -387,8 +392,11 @@ fn doubtful_figures_are_marked_and_counted_alike() {
     for series in run.series.iter_mut().filter(|series| series.validity != model::Validity::Invalid) {
         series.validity = model::Validity::Doubtful;
     }
-    let text =
-        report(&ReportInput { runs: vec![(run, crate::common::data(12, 4, 60))], compare: None, ..input() });
+    let text = report(&ReportInput {
+        runs: shared([(run, crate::common::data(12, 4, 60))]),
+        compare: None,
+        ..input()
+    });
     sound(&text);
     assert!(text.contains("0 figures hold · 7 doubtful · 1 refused"), "counted as in the box score");
     assert!(text.contains("Box score: 0 of 8 figures hold, 7 doubtful, 1 refused"));
@@ -413,7 +421,7 @@ fn the_report_of_fixed_input_is_as_agreed() {
 #[test]
 fn commands_in_notes_faults_and_doubts_are_code() {
     let mut given = input();
-    let run = &mut given.runs[0].0;
+    let run = Rc::make_mut(&mut given.runs[0].0);
     let unfit = Dropped {
         what: "net-ping".to_owned(),
         arm: String::new(),

@@ -4,13 +4,14 @@ use model::answer::AnswerDoc;
 use model::doc::{AnswersDoc, CompareDoc, LogsDoc, OverTimeDoc, RunDoc, TrafficDoc};
 
 use crate::common::logs::{HDD, Label, answers, label, machines, sides};
+use crate::common::web::shared;
 use report::html::{ReportInput, report};
 use report::text::Look;
 use report::text::logs::{View, screen};
 
 fn page(runs: Vec<(RunDoc, model::data::RunData)>, compare: Option<CompareDoc>) -> String {
     report(&ReportInput {
-        runs,
+        runs: shared(runs),
         compare,
         version: "0.1.0".to_owned(),
         command: "boxscore report hdd ssd".to_owned(),

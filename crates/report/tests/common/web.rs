@@ -1,6 +1,8 @@
 //! An invented run that loaded a web server: sweeps, curves, what binds, cores, a profile. All planted and always the
 //! same.
 
+use std::rc::Rc;
+
 use model::answer::AnswerDoc;
 use model::data::{Point, RunData, Series};
 use model::doc::{
@@ -458,4 +460,9 @@ pub fn arms() -> (RunDoc, RunData) {
     }
     (doc.series, doc.curves, doc.bottlenecks, raw_data.series) = (series, curves, bottlenecks, raws);
     (doc, raw_data)
+}
+
+/// Runs as a report takes them.
+pub fn shared(runs: impl IntoIterator<Item = (RunDoc, RunData)>) -> Vec<(Rc<RunDoc>, Rc<RunData>)> {
+    runs.into_iter().map(|(doc, data)| (Rc::new(doc), Rc::new(data))).collect()
 }

@@ -272,7 +272,7 @@ fn a_newer_schema_is_refused() {
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
     for mode in [Mode::ReadOnly, Mode::ReadWrite, Mode::Create] {
         let (kind, said, hint) = told(&path, mode);
-        let want = "the store PATH has schema 99, and this build knows schemas up to 5";
+        let want = "the store PATH has schema 99, and this build knows schemas up to 6";
         assert_eq!((kind, said.as_str()), ("store-newer", want));
         assert_eq!(hint, "use a newer boxscore, or another file with --store");
     }

@@ -37,6 +37,8 @@ impl Place {
     }
 }
 
+#[path = "both/figures.rs"]
+mod figures;
 #[path = "both/round_trip.rs"]
 mod round_trip;
 #[path = "both/thousand.rs"]

@@ -13,9 +13,10 @@ impl Resolver {
     /// which was measured in several arms.
     pub(super) fn of_target(&self, name: &str) -> Result<Vec<RunHead>, CliError> {
         let Some(store) = &self.store else { return Ok(Vec::new()) };
+        let named = store.studies_that_name(name)?;
         let mut known: HashMap<&str, bool> = HashMap::new();
         let (mut found, mut arms) = (Vec::new(), Vec::new());
-        for head in &self.heads {
+        for head in self.heads.iter().filter(|head| named.contains(&head.study)) {
             let is_its = match known.get(head.study.as_str()) {
                 Some(is_its) => *is_its,
                 None => {
