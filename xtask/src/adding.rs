@@ -1,7 +1,9 @@
 //! Proof that docs/adding.md is true: its commands add an instrument to a copy of the tree, with one new file, and the
 //! instrument shows in the list, the help, a run, the paragraph of a comparison and the report.
 //!
-//! The copy is `target/adding/tree`. What is compiled of other packages is shared with the workspace.
+//! The copy is `target/adding/tree`. What is compiled of other packages is shared with the workspace. Its own packages
+//! have another version: cargo tells packages of two workspaces apart by name and version, and would take what was
+//! compiled of the copy for what the workspace needs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +15,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{generate, shell};
 
 const DOCUMENT: &str = "docs/adding.md";
+const MANIFEST: &str = "Cargo.toml";
+const LOCK: &str = "Cargo.lock";
 
 pub fn run() -> Result<()> {
     let place = target().join("adding");
@@ -44,6 +48,14 @@ fn commands(document: &str) -> Result<Vec<String>> {
     Ok(lines)
 }
 
+/// The manifest of the workspace with another version of its packages.
+fn with_other_version(manifest: &str) -> Result<String> {
+    let (before, after) =
+        manifest.split_once("[workspace.package]\nversion = \"").context("no version of the workspace")?;
+    let (version, rest) = after.split_once('"').context("no end of the version")?;
+    Ok(format!("{before}[workspace.package]\nversion = \"{version}-adding\"{rest}"))
+}
+
 /// A copy of the tree that is built beside it.
 struct Copy {
     tree: PathBuf,
@@ -65,6 +77,8 @@ impl Copy {
         for name in self.names()?.iter().filter(|name| !files.contains_key(*name)) {
             fs::remove_file(self.tree.join(name)).with_context(|| format!("cannot remove {name}"))?;
         }
+        let manifest = files.get_mut(MANIFEST).context("no manifest of the workspace")?;
+        *manifest = with_other_version(&String::from_utf8_lossy(manifest))?.into_bytes();
         for (name, bytes) in &files {
             let path = self.tree.join(name);
             if fs::read(&path).ok().as_ref() != Some(bytes) {
@@ -72,6 +86,8 @@ impl Copy {
                 fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
             }
         }
+        shell::must(&mut self.cargo(&["update", "--workspace", "--offline", "--quiet"]))?;
+        files.insert(LOCK.to_owned(), fs::read(self.tree.join(LOCK)).context(LOCK)?);
         Ok(files)
     }
 
@@ -177,6 +193,14 @@ impl Trial<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packages_of_the_copy_have_another_version() {
+        let manifest = fs::read_to_string(shell::root().join(MANIFEST)).expect(MANIFEST);
+        let other = with_other_version(&manifest).expect("a version");
+        assert_eq!(other.replace("-adding\"\nedition", "\"\nedition"), manifest);
+        assert_ne!(other, manifest);
+    }
 
     #[test]
     fn the_document_begins_with_its_commands() {

@@ -60,10 +60,12 @@ fn connect(address: &Address, options: &Options, wait: Duration) -> Result<Sessi
         let what = format!("its database keeps texts as {encoding}, and a store needs UTF8");
         return Err(StoreError::Foreign { path: address.shown.clone(), what });
     }
+    // Compiling the list of many runs takes the server longer than making it.
     let settings = format!(
         "SET lock_timeout = {}; SET idle_in_transaction_session_timeout = 60000; SET tcp_keepalives_idle = 60; \
          SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET default_transaction_read_only = {}; \
-         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+         SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
+         SELECT set_config('jit', 'off', false) WHERE current_setting('jit', true) IS NOT NULL",
         options.busy.as_millis().max(1),
         if options.mode == Mode::ReadOnly { "on" } else { "off" }
     );
