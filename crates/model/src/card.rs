@@ -262,7 +262,7 @@ impl Card {
                 full.set(spec.name, &value);
             }
         }
-        match given.0.keys().find(|key| self.param(key).is_none()) {
+        match given.keys().find(|key| self.param(key).is_none()) {
             None => Ok(full),
             Some(key) => Err(ParamError::Unknown {
                 instrument: self.name.to_owned(),
@@ -282,8 +282,8 @@ impl Card {
     /// `given` with what `other` says of parameters that exist here laid over it, resolved. Fails for a value that a
     /// parameter cannot have.
     pub fn lay(&self, given: &Params, other: &Params) -> Result<Params, ParamError> {
-        let known = other.0.iter().filter(|(key, _)| self.param(key).is_some());
-        let known = Params(known.map(|(key, value)| (key.clone(), value.clone())).collect());
+        let known = other.iter().filter(|(key, _)| self.param(key).is_some());
+        let known: Params = known.map(|(key, value)| (key.clone(), value.clone())).collect();
         self.resolve(&given.with(&known))
     }
 

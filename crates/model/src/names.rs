@@ -176,7 +176,7 @@ pub fn parts(keys: &[Key<'_>]) -> Vec<Vec<String>> {
     for group in same.values().filter(|group| group.len() > 1) {
         let metric_differs = group.iter().any(|i| keys[*i].metric != keys[group[0]].metric);
         let mut names: Vec<&str> =
-            group.iter().flat_map(|i| keys[*i].params.0.keys().map(String::as_str)).collect();
+            group.iter().flat_map(|i| keys[*i].params.keys().map(String::as_str)).collect();
         names.sort_unstable();
         names.dedup();
         names.retain(|name| {

@@ -123,7 +123,7 @@ impl Need {
         for filter in &self.filters {
             name = format!("{name} {filter}");
         }
-        let params = self.params.0.iter().map(|(key, value)| format!("{key}={value}"));
+        let params = self.params.iter().map(|(key, value)| format!("{key}={value}"));
         let limit = self.limit.iter().map(ToString::to_string);
         let errors = self.errors.iter().map(|share| format!("errors < {}", format::percent(*share)));
         for part in params.chain(limit).chain(errors) {

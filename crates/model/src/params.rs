@@ -5,8 +5,9 @@
 mod kind;
 mod label;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,10 +19,11 @@ pub use label::{Label, QUOTED};
 
 pub use kind::{ParamKind, number, parse_span, show_time, whole};
 
-/// Sorted `k=v` pairs; part of every series key.
+/// Sorted `k=v` pairs; part of every series key. Copies share the pairs: a document of many machines has each key
+/// thousands of times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Params(pub BTreeMap<String, String>);
+pub struct Params(Arc<BTreeMap<String, String>>);
 
 impl Params {
     /// Parses `k=v;k=v` (or commas); an empty text is no parameter. Fails for a part without `=`, or a name that is
@@ -36,7 +38,7 @@ impl Params {
             if key.is_empty() || value.is_empty() {
                 return Err(ParamError::NotAPair(pair.to_owned()));
             }
-            if params.0.insert(key.to_owned(), value.to_owned()).is_some() {
+            if params.pairs_mut().insert(key.to_owned(), value.to_owned()).is_some() {
                 return Err(ParamError::Twice(key.to_owned()));
             }
         }
@@ -48,23 +50,56 @@ impl Params {
     }
 
     pub fn set(&mut self, key: &str, value: &str) {
-        self.0.insert(key.to_owned(), value.to_owned());
+        self.pairs_mut().insert(key.to_owned(), value.to_owned());
+    }
+
+    /// Takes a pair out; its value, if it was there.
+    pub fn remove(&mut self, key: &str) -> Option<String> {
+        if self.0.contains_key(key) { self.pairs_mut().remove(key) } else { None }
     }
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn iter(&self) -> btree_map::Iter<'_, String, String> {
+        self.0.iter()
+    }
+
+    pub fn keys(&self) -> btree_map::Keys<'_, String, String> {
+        self.0.keys()
+    }
+
+    pub fn values(&self) -> btree_map::Values<'_, String, String> {
+        self.0.values()
+    }
+
+    /// Takes out the pairs for which `keep` is false.
+    pub fn retain(&mut self, keep: impl Fn(&str, &str) -> bool) {
+        // Where all stay, the pairs stay shared.
+        if self.iter().any(|(key, value)| !keep(key, value)) {
+            self.pairs_mut().retain(|key, value| keep(key, value));
+        }
+    }
+
+    fn pairs_mut(&mut self) -> &mut BTreeMap<String, String> {
+        Arc::make_mut(&mut self.0)
+    }
+
     /// These pairs with `other`'s laid over them.
     pub fn with(&self, other: &Params) -> Params {
         let mut merged = self.clone();
-        merged.0.extend(other.0.iter().map(|(key, value)| (key.clone(), value.clone())));
+        merged.pairs_mut().extend(other.0.iter().map(|(key, value)| (key.clone(), value.clone())));
         merged
     }
 
     /// These pairs without the keys of `other`.
     pub fn without(&self, other: &Params) -> Params {
-        Params(self.0.iter().filter(|(key, _)| !other.0.contains_key(*key)).map(clone_pair).collect())
+        self.iter().filter(|(key, _)| !other.0.contains_key(*key)).collect()
     }
 
     /// True when every pair that both name agrees.
@@ -78,8 +113,25 @@ impl Params {
     }
 }
 
-fn clone_pair((key, value): (&String, &String)) -> (String, String) {
-    (key.clone(), value.clone())
+impl FromIterator<(String, String)> for Params {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(pairs: T) -> Params {
+        Params(Arc::new(pairs.into_iter().collect()))
+    }
+}
+
+impl<'a> FromIterator<(&'a String, &'a String)> for Params {
+    fn from_iter<T: IntoIterator<Item = (&'a String, &'a String)>>(pairs: T) -> Params {
+        pairs.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Params {
+    type Item = (&'a String, &'a String);
+    type IntoIter = btree_map::Iter<'a, String, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 impl fmt::Display for Params {
@@ -465,7 +517,7 @@ mod tests {
 
         #[test]
         fn params_parse_back(pairs in proptest::collection::btree_map("[a-z.]{1,8}", "[a-z0-9-]{1,8}", 0..6)) {
-            let params = Params(pairs);
+            let params = Params(Arc::new(pairs));
             prop_assert_eq!(Params::parse(&params.to_string()), Ok(params));
         }
     }

@@ -70,7 +70,7 @@ impl<'a> Load<'a> {
 
     fn rest(&self) -> Params {
         let mut rest = self.params.clone();
-        rest.0.retain(|name, _| !SWEPT.contains(&name.as_str()));
+        rest.retain(|name, _| !SWEPT.contains(&name));
         rest
     }
 

@@ -28,8 +28,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use model::Plan;
 use model::reading::SeriesKey;
+use model::{Params, Plan};
 
 pub use error::{FILE_NAME, StoreError};
 pub use import::{Copied, Imported, conflict};
@@ -58,6 +58,8 @@ pub struct Store {
     recovered: Vec<String>,
     /// The plan that was read last, with its study.
     last_plan: RefCell<Option<(String, Plan)>>,
+    /// Parameters of series that were read, by their text.
+    params: RefCell<HashMap<String, Params>>,
 }
 
 impl std::fmt::Debug for Store {

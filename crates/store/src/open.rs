@@ -81,6 +81,7 @@ impl Store {
             live: BTreeMap::new(),
             recovered: Vec::new(),
             last_plan: RefCell::default(),
+            params: RefCell::default(),
         }
     }
 

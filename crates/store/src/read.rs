@@ -345,12 +345,22 @@ impl Store {
     pub(crate) fn key_of(&self, names: [String; 6], definition: u32) -> Result<(SeriesKey, Better)> {
         let [instrument, metric, unit, params, arm, better] = names;
         let wrong = |what: String| self.data(what);
-        let params: Params = serde_json::from_str(&params)
-            .map_err(|_| wrong("the parameters of a series cannot be read".to_owned()))?;
+        let params = self.params_of(params)?;
         let unit =
             value::unit(&unit).map_err(wrong)?.ok_or_else(|| wrong("a series without unit".to_owned()))?;
         let better = value::better(&better).map_err(wrong)?;
         Ok((SeriesKey { instrument, metric, unit, params, arm, definition }, better))
+    }
+
+    /// The parameters that a text says; series of many runs share those of one text.
+    fn params_of(&self, text: String) -> Result<Params> {
+        if let Some(known) = self.params.borrow().get(&text) {
+            return Ok(known.clone());
+        }
+        let params: Params = serde_json::from_str(&text)
+            .map_err(|_| self.data("the parameters of a series cannot be read".to_owned()))?;
+        self.params.borrow_mut().insert(text, params.clone());
+        Ok(params)
     }
 
     fn points_of(&self, series: i64) -> Result<Vec<Point>> {

@@ -73,7 +73,7 @@ fn curve(
     let first = group.first().map(|(_, load)| *load);
     let mut params = first.map(|load| load.params.clone()).unwrap_or_default();
     let arrivals = params.get("arrivals").unwrap_or("closed").to_owned();
-    params.0.retain(|name, _| !but.contains(&name.as_str()));
+    params.retain(|name, _| !but.contains(&name));
     let open = over == load::OFFERED.name();
     let (peak, no_peak) = if open { held(&points) } else { (reached(&points, over), None) };
     let (knee, no_knee) = if open { knee(&points) } else { (None, None) };

@@ -46,7 +46,7 @@ pub fn of_job(run: &RunData, job: &JobDoc, others: &[JobDoc]) -> Option<FaultCos
 
 fn alike(params: &Params) -> Params {
     let mut params = params.clone();
-    params.0.remove(FAULT);
+    params.remove(FAULT);
     params
 }
 

@@ -91,7 +91,7 @@ pub fn of_run(run: &RunData, cards: Cards) -> Vec<Load<'_>> {
         let Some((card, rate)) = card.and_then(|card| Some((card, card.role.rate()?))) else { continue };
         let (mut params, mut part) = (key.params.clone(), Params::default());
         for spec in card.parts {
-            if let Some(value) = params.0.remove(spec.name) {
+            if let Some(value) = params.remove(spec.name) {
                 part.set(spec.name, &value);
             }
         }

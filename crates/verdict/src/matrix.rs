@@ -227,7 +227,7 @@ fn varying(of: &[&Entry], sides: usize, chosen: &[String]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for side in 0..sides {
         let own: Vec<&Entry> = of.iter().copied().filter(|entry| entry.side == side).collect();
-        for name in own.iter().flat_map(|entry| entry.params.0.keys()) {
+        for name in own.iter().flat_map(|entry| entry.params.keys()) {
             let first = own.first().and_then(|entry| entry.params.get(name));
             if !chosen.contains(name) && own.iter().any(|entry| entry.params.get(name) != first) {
                 names.insert(name.clone());
@@ -239,13 +239,13 @@ fn varying(of: &[&Entry], sides: usize, chosen: &[String]) -> BTreeSet<String> {
 
 fn only(params: &Params, names: &BTreeSet<String>) -> Params {
     let mut kept = params.clone();
-    kept.0.retain(|name, _| names.contains(name));
+    kept.retain(|name, _| names.contains(name));
     kept
 }
 
 /// Parameters that differ between the sides of a table and were not chosen.
 fn unlike(of: &[&Entry], sides: &[Side<'_>], chosen: &[String], split: &BTreeSet<String>) -> Vec<String> {
-    let names: BTreeSet<&String> = of.iter().flat_map(|entry| entry.params.0.keys()).collect();
+    let names: BTreeSet<&String> = of.iter().flat_map(|entry| entry.params.keys()).collect();
     let mut notes = Vec::new();
     for name in names.into_iter().filter(|name| !chosen.contains(name) && !split.contains(*name)) {
         let mut values: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();

@@ -23,7 +23,7 @@ pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<NodeScalingDoc> {
     let mut all: Vec<(NodeScalingDoc, Vec<&SeriesDoc>)> = Vec::new();
     for row in &rates {
         let mut params = row.params.clone();
-        params.0.remove(NODES);
+        params.remove(NODES);
         // Where arms differ in the number of nodes alone, they are points of one curve.
         let is_twin = |other: &&&SeriesDoc| {
             other.arm != row.arm
@@ -55,7 +55,7 @@ pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<NodeScalingDoc> {
 
 fn without_nodes(params: &Params) -> Params {
     let mut params = params.clone();
-    params.0.remove(NODES);
+    params.remove(NODES);
     params
 }
 

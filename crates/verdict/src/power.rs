@@ -63,7 +63,7 @@ pub fn curve(run: &RunData, rulings: &[Ruling]) -> Vec<PowerLevel> {
 
 fn without_level(params: &Params) -> Params {
     let mut params = params.clone();
-    params.0.remove(LEVEL);
+    params.remove(LEVEL);
     params
 }
 

@@ -95,7 +95,7 @@ fn sweeps(figures: &[At<'_>], threads: &Threads, cards: Cards) -> Vec<ScalingDoc
             continue;
         }
         let mut params = one.params.clone();
-        params.0.remove(THREADS);
+        params.remove(THREADS);
         let point = ScalingPointDoc { threads: count, value: one.value };
         let is_same = |doc: &&mut ScalingDoc| {
             doc.instrument == one.instrument

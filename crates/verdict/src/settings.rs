@@ -132,7 +132,7 @@ fn params(base: Configured<'_>, arm: Configured<'_>) -> Vec<SettingDoc> {
         let of_arm = arm.get(name).filter(|value| value != of_base)?;
         Some(SettingDoc { name: name.clone(), key: None, base: of_base.clone(), arm: of_arm.to_owned() })
     };
-    base.0.iter().filter_map(differ).collect()
+    base.iter().filter_map(differ).collect()
 }
 
 /// The version of the one server that each run started.

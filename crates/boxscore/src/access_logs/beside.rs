@@ -201,7 +201,7 @@ fn place(source: &str, column: &str) -> Option<usize> {
     let place = COLUMNS.iter().position(|known| *known == (source, metric))?;
     let params = Params::parse(device).ok().filter(|_| !device.is_empty());
     let is_whole =
-        params.is_none_or(|params| params.0.values().all(|value| value == "all" || value == "total"));
+        params.is_none_or(|params| params.values().all(|value| value == "all" || value == "total"));
     let fits = match place {
         DISK_READ => true,
         NET_SENT => !device.ends_with("=lo"),

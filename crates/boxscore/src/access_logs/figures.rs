@@ -352,7 +352,7 @@ fn group_rows(all: &[Named<'_>], asked: &Asked<'_>) -> Vec<RowDoc> {
         traffic::parts::of_groups((&arm, &of_arm), (&base, &of_base), cut, asked.margin, traffic::SEED)
     });
     let row = |(name, row): (String, RowDoc)| RowDoc {
-        params: model::Params(keyed(name.as_bytes(), asked.by)),
+        params: keyed(name.as_bytes(), asked.by).into_iter().collect(),
         ..row
     };
     rows.map(row).collect()

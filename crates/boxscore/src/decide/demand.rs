@@ -73,11 +73,9 @@ fn filtered(mut need: Need) -> Need {
         !is_of_load(name.trim_end_matches(['!', '^', '>']))
             && Filter::parse(&format!("{name}={value}")).is_ok()
     };
-    let (filters, params) =
-        std::mem::take(&mut need.params.0).into_iter().partition(|(name, value)| is_filter(name, value));
-    let filters: std::collections::BTreeMap<String, String> = filters;
-    need.filters = filters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    need.params.0 = params;
+    let filters = need.params.iter().filter(|(name, value)| is_filter(name, value));
+    need.filters = filters.map(|(name, value)| format!("{name}={value}")).collect();
+    need.params.retain(|name, value| !is_filter(name, value));
     need
 }
 
@@ -159,7 +157,7 @@ mod tests {
         let of = |text: &str| filtered(parse(text).unwrap());
         let people = of("logs a.log bot=no path^=/shop/ connections=100");
         assert_eq!(people.filters, ["bot=no", "path^=/shop/"]);
-        assert_eq!((people.params.get("connections"), people.params.0.len()), (Some("100"), 1));
+        assert_eq!((people.params.get("connections"), people.params.len()), (Some("100"), 1));
         assert_eq!(people.source().as_deref(), Some("a.log bot=no path^=/shop/"));
         // Elsewhere it is a parameter that nothing has, which is said.
         assert!(of("web 10/s bot=no").filters.is_empty());

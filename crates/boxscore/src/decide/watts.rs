@@ -237,7 +237,8 @@ mod tests {
     use super::*;
 
     fn load(instrument: &str, meter: &str, params: &[(&str, &str)], full: f64) -> Vec<PowerLevel> {
-        let params = Params(params.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect());
+        let params: Params =
+            params.iter().map(|(key, value)| (String::from(*key), String::from(*value))).collect();
         let level = |(level, share): (f64, f64)| PowerLevel {
             level,
             watts: full * share,

@@ -52,6 +52,6 @@ fn only(plan: &Plan) -> Option<&Cell> {
 
 fn asked(params: &Params) -> Params {
     let mut asked = params.clone();
-    asked.0.remove(URL);
+    asked.remove(URL);
     asked
 }

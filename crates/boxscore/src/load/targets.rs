@@ -9,7 +9,7 @@ use instruments::load::Load;
 use instruments::load::reach::reachable;
 use model::metrics::load;
 use model::plan::{Plan, Takes};
-use model::{Arm, Params, card};
+use model::{Arm, card};
 
 use crate::cli::load::LoadArgs;
 use crate::cli::{Global, Layout};
@@ -90,17 +90,17 @@ fn plan(
             return Err(CliError::usage(text).hint("one load is for servers of one kind"));
         }
         // What belongs to the address: the URL, and of a store its kind.
-        let set = other.params.0.iter().filter(|(key, value)| {
+        let set = other.params.iter().filter(|(key, value)| {
             *key == "url" || each.iter().any(|(one, _)| one.cells[0].params.get(key) != Some(value.as_str()))
         });
-        let set = Params(set.map(|(key, value)| (key.clone(), value.clone())).collect());
+        let set = set.collect();
         arms.push(Arm { name: one.name.clone(), set });
     }
     targets::distinct(&arms)?;
     // They are those of the arms alone.
     let mut cell = cell;
     let card = card::find(instruments::cards(), &cell.instrument);
-    for key in arms.iter().flat_map(|arm| arm.set.0.keys()) {
+    for key in arms.iter().flat_map(|arm| arm.set.keys()) {
         if let Some(spec) = card.and_then(|card| card.param(key)) {
             cell.params.set(key, spec.default);
         }

@@ -63,7 +63,7 @@ fn tests(values: &[String], chosen: &[&'static Card]) -> Vec<Setting> {
         let setting = |(key, value): (&String, &String)| {
             Setting::new(&format!("--test {}", test.name), scope.clone(), key, value)
         };
-        settings.extend(fixed.0.iter().map(setting));
+        settings.extend(fixed.iter().map(setting));
     }
     settings
 }

@@ -121,7 +121,7 @@ impl Settings {
             let set =
                 Params::parse(text).map_err(|error| CliError::usage(format!("--arm {text}: {error}")))?;
             let mut clean = Params::default();
-            for (key, value) in &set.0 {
+            for (key, value) in &set {
                 let plain = Setting::new(&format!("--arm {key}={value}"), Scope::All, key, value);
                 let setting = Setting { arm: Some(index), ..plain };
                 let differs = |other: &&Setting| other.key == *key && other.value != *value;
@@ -254,13 +254,13 @@ fn sets(given: &[String]) -> Result<Vec<Setting>, CliError> {
     let mut settings = Vec::new();
     for text in given {
         let pairs = Params::parse(text).map_err(|error| CliError::usage(format!("--set {text}: {error}")))?;
-        for (key, value) in pairs.0 {
+        for (key, value) in &pairs {
             let flag = format!("--set {key}={value}");
             let (scope, key) = match key.split_once('.') {
                 Some((instrument, key)) => (Scope::Instrument(instrument.to_owned()), key),
                 None => (Scope::All, key.as_str()),
             };
-            settings.push(Setting::new(&flag, scope, key, &value));
+            settings.push(Setting::new(&flag, scope, key, value));
         }
     }
     Ok(settings)

@@ -518,7 +518,7 @@ pub fn title(cell: &Cell) -> String {
     let card = instruments::all().iter().map(|one| one.card()).find(|card| card.name == cell.instrument);
     let usual = |name: &str| card.and_then(|card| card.param(name)).map(|spec| spec.default);
     let mut params = cell.params.clone();
-    params.0.retain(|name, value| usual(name) != Some(value.as_str()));
+    params.retain(|name, value| usual(name) != Some(value));
     format!("{} {params}", cell.instrument).trim_end().to_owned()
 }
 

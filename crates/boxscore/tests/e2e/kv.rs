@@ -122,7 +122,7 @@ fn words(said: &Said) -> String {
 fn find(run: &RunData, metric: &str, params: &str) -> Option<f64> {
     let wanted = model::Params::parse(params).expect("pairs");
     let fits =
-        |key: &model::SeriesKey| wanted.0.iter().all(|(name, value)| key.params.get(name) == Some(value));
+        |key: &model::SeriesKey| wanted.iter().all(|(name, value)| key.params.get(name) == Some(value));
     let mut values = run.series.iter().filter(|series| series.key.metric == metric && fits(&series.key));
     match values.next()?.points.last().map(|point| &point.value) {
         Some(Value::Number(number)) => Some(*number),

@@ -50,7 +50,7 @@ fn value(run: &RunData, instrument: &str, metric: &str, params: &str) -> f64 {
         let key = &series.key;
         key.instrument == instrument
             && key.metric == metric
-            && wanted.0.iter().all(|(name, value)| key.params.get(name) == Some(value))
+            && wanted.iter().all(|(name, value)| key.params.get(name) == Some(value))
     });
     let series =
         values.next().unwrap_or_else(|| panic!("no {instrument} {metric} {params}: {:?}", run.notes));

@@ -61,7 +61,7 @@ pub fn maybe_rate(now: Option<u64>, before: Option<u64>, seconds: f64) -> Option
 /// One extra parameter.
 pub fn extra(key: &str, value: &str) -> Params {
     let plain = |c: char| if matches!(c, ';' | ',' | '=' | '{' | '}') { '_' } else { c };
-    Params(BTreeMap::from([(key.to_owned(), value.chars().map(plain).collect())]))
+    Params::from_iter([(key.to_owned(), value.chars().map(plain).collect())])
 }
 
 #[cfg(test)]

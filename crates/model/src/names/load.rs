@@ -47,11 +47,11 @@ pub fn telling(card: &Card, params: &Params) -> Params {
     let mut out = params.clone();
     let has_url = params.get("url").is_some_and(|url| url != "none");
     let tells = |name: &str| card.shown.tells.iter().find(|tell| tell.param == name);
-    out.0.retain(|name, value| {
-        let unused = has_url && matches!(name.as_str(), "content" | "cache" | "listen" | "sendfile");
+    out.retain(|name, value| {
+        let unused = has_url && matches!(name, "content" | "cache" | "listen" | "sendfile");
         let said = match tells(name).zip(card.param(name)) {
             Some((tell, param)) => tell.says(value, param.default),
-            None => !matches!(value.as_str(), "auto" | "none" | "off" | ""),
+            None => !matches!(value, "auto" | "none" | "off" | ""),
         };
         name == "connections" || (said && !unused)
     });
@@ -81,7 +81,7 @@ pub fn parts(card: &Card, key: Key<'_>, always: &[&str]) -> Vec<String> {
 pub fn differing<'k>(keys: &[Key<'k>]) -> Vec<&'k str> {
     let loads: Vec<&Params> =
         keys.iter().filter(|key| super::is_load(key.card)).map(|key| key.params).collect();
-    let mut names: Vec<&str> = loads.iter().flat_map(|params| params.0.keys().map(String::as_str)).collect();
+    let mut names: Vec<&str> = loads.iter().flat_map(|params| params.keys().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
     // What only an open loop has does not tell closed loops apart.

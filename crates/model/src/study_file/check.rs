@@ -42,10 +42,10 @@ pub fn published<'p>(
         let own = &figure.key;
         let agrees =
             |(name, value): (&String, &String)| own.params.get(name).is_some_and(|own| same(own, value));
-        own.instrument == key.instrument && own.metric == key.metric && wanted.0.iter().all(agrees)
+        own.instrument == key.instrument && own.metric == key.metric && wanted.iter().all(agrees)
     };
     let fitting: Vec<&Published> = figures.iter().filter(has).collect();
-    let size = |figure: &&Published| figure.key.params.0.len();
+    let size = |figure: &&Published| figure.key.params.len();
     let Some(least) = fitting.iter().map(size).min() else { return Ok(None) };
     match fitting.into_iter().filter(|figure| size(figure) == least).collect::<Vec<_>>().as_slice() {
         [only] => Ok(Some(only)),
@@ -74,7 +74,7 @@ fn check_run(run: &StudyRun, cards: Cards) -> Result<(), FileError> {
             let hint = "a setting is written as key=value or instrument.key=value";
             FileError::new(run.line, format!("the run `{}`: {error}", run.name), hint)
         })?;
-        for (key, value) in &pairs.0 {
+        for (key, value) in &pairs {
             check_setting(run, (key, value), cards)?;
         }
     }
@@ -187,7 +187,7 @@ fn check_key(key: &FigureKey, line: usize, cards: Cards) -> Result<FigureKey, Fi
         return wrong(format!("{} has no metric `{}`", card.name, key.metric), hint);
     }
     let mut spelled = key.clone();
-    for (name, value) in &key.params.0 {
+    for (name, value) in &key.params {
         if card.any_param(name).is_none() {
             let known: Vec<&str> = card.params.iter().chain(card.parts).map(|spec| spec.name).collect();
             let hint = format!(
@@ -224,7 +224,7 @@ fn check_unit(unit: &str, key: &FigureKey, line: usize, cards: Cards) -> Result<
         return Err(FileError::new(line, format!("there is no unit `{unit}`"), hint));
     };
     let card = card::find(cards, &key.instrument);
-    let is_ratio = key.params.0.iter().any(|(name, value)| {
+    let is_ratio = key.params.iter().any(|(name, value)| {
         value.contains('/')
             && card.and_then(|card| card.param(name)).is_some_and(|spec| spec.canonical(value).is_err())
     });

@@ -32,7 +32,7 @@ impl FigureKey {
 
     /// The parameter of which this is a ratio of two values, with them: `lang=c/java`.
     pub fn ratio(&self, is_value: impl Fn(&str, &str) -> bool) -> Option<(String, String, String)> {
-        self.params.0.iter().find_map(|(key, value)| {
+        self.params.iter().find_map(|(key, value)| {
             let (over, under) = value.split_once('/')?;
             let is_ratio = !is_value(key, value) && is_value(key, over) && is_value(key, under);
             is_ratio.then(|| (key.clone(), over.to_owned(), under.to_owned()))

@@ -41,7 +41,7 @@ fn keys(data: &RunData) -> Vec<&str> {
     if data.plan.commands.is_empty() {
         return Vec::new();
     }
-    let all = data.plan.arms.first().into_iter().flat_map(|arm| arm.set.0.keys());
+    let all = data.plan.arms.first().into_iter().flat_map(|arm| arm.set.keys());
     let is_scanned = |key: &&String| {
         let values: Option<Vec<f64>> = data.plan.arms.iter().map(|arm| number(&arm.set, key)).collect();
         let mut values = values.unwrap_or_default();
@@ -72,7 +72,7 @@ fn plot(doc: &RunDoc, data: &RunData, key: &str) -> LinePlot {
         kind = kind.or_else(|| Some(Kind::shown(series.card, &series.metric, series.unit)));
         let point = Point { interval: series.low.zip(series.high), bar: true, ..Point::at(x, y) };
         let mut rest = arm.set.clone();
-        rest.0.remove(key);
+        rest.remove(key);
         match lines.iter_mut().find(|(known, _)| *known == rest) {
             Some((_, points)) => points.push(point),
             None => lines.push((rest, vec![point])),
@@ -81,7 +81,7 @@ fn plot(doc: &RunDoc, data: &RunData, key: &str) -> LinePlot {
     let named = lines.len() > 1;
     let line = |(rest, mut points): (Params, Vec<Point>)| {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        let values: Vec<&str> = rest.0.values().map(String::as_str).collect();
+        let values: Vec<&str> = rest.values().map(String::as_str).collect();
         Series { name: if named { values.join(" ") } else { String::new() }, points, reference: false }
     };
     let series: Vec<Series> = lines.into_iter().map(line).collect();

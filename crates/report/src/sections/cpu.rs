@@ -48,7 +48,7 @@ fn sweep(input: &ReportInput, figure: &Figure<'_>, run: usize) -> Vec<Point> {
     let all = input.threads(run);
     let strip = |params: &model::Params| {
         let mut params = params.clone();
-        params.0.remove("threads");
+        params.remove("threads");
         params
     };
     let wanted = strip(&figure.doc.params);
@@ -113,7 +113,7 @@ fn curve(input: &ReportInput, figure: &Figure<'_>, name: &str) -> Curve {
 /// The law that was fitted through a figure's sweep.
 fn law_of<'a>(run: &'a RunDoc, figure: &Figure<'_>) -> Option<&'a ScalingDoc> {
     let mut params = figure.doc.params.clone();
-    params.0.remove(THREADS);
+    params.remove(THREADS);
     run.scaling.iter().find(|law| {
         (&law.instrument, &law.metric, &law.params, &law.arm)
             == (&figure.doc.instrument, &figure.doc.metric, &params, &figure.doc.arm)

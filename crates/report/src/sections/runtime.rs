@@ -94,7 +94,7 @@ fn row(doc: &RatioDoc, one: &RatioRowDoc) -> RatioRow {
 
 /// `gcc -O2 / hotspot on mini-1, large`: what was compared, and what else tells the row from others.
 fn label(doc: &RatioDoc, one: &RatioRowDoc) -> String {
-    let values = |params: &Params| params.0.values().cloned().collect::<Vec<_>>().join(" ");
+    let values = |params: &Params| params.values().cloned().collect::<Vec<_>>().join(" ");
     let stated = |name: &str| one.row.params.get(name).unwrap_or_default().to_owned();
     let (over, under) = match one.over_params.is_empty() && one.under_params.is_empty() {
         // A study that printed ratios alone does not say what belongs to which.

@@ -188,7 +188,7 @@ fn parted(column: &str) -> (String, String) {
 }
 
 fn is_total(device: &str) -> bool {
-    let whole = |params: Params| params.0.values().all(|value| matches!(value.as_str(), "all" | "total"));
+    let whole = |params: Params| params.values().all(|value| matches!(value.as_str(), "all" | "total"));
     device.is_empty() || Params::parse(device).is_ok_and(whole)
 }
 

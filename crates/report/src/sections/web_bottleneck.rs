@@ -149,8 +149,7 @@ fn readings<'d>(
 
 /// Parameters of a core, a disk or a kind, and not of another load.
 fn is_part(part: &Params) -> bool {
-    part.0
-        .keys()
+    part.keys()
         .all(|name| matches!(name.as_str(), "cpu" | "role" | "kind" | "disk" | "interface" | "counter"))
 }
 

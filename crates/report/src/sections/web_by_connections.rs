@@ -85,7 +85,7 @@ fn groups(input: &ReportInput) -> Vec<Group<'_>> {
             let arms = data.plan.arm_keys();
             for curve in curves(doc, over) {
                 let mut rest = curve.params.without(&arms);
-                rest.0.retain(|name, _| name != "generators" && name != "connections");
+                rest.retain(|name, _| name != "generators" && name != "connections");
                 // Two counts of generators are two lines over connections already.
                 if over == "generators" && out.iter().any(|group| group.over != over && group.rest == rest) {
                     continue;

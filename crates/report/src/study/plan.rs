@@ -40,6 +40,9 @@ pub fn schedule(doc: &StudyDoc, look: Look) -> String {
         out.push_str(&format!("{line}\n"));
     }
     out.push_str(&format!("\n{}\n", expected(&doc.runs)));
+    if !doc.nodes.is_empty() {
+        out.push_str(&hang("on ", &doc.machine_says, look.columns));
+    }
     for run in &doc.runs {
         out.push_str(&format!("\n{}\n", run.label));
         out.push_str(&one(run, look));

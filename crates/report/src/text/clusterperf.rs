@@ -78,7 +78,7 @@ fn is_line(series: &Series, cards: Cards) -> bool {
 /// The parameters that a group of figures shares: without size and count, which stand in each line.
 fn common(params: &Params) -> Params {
     let mut params = params.clone();
-    params.0.retain(|name, _| name != "size" && name != "k");
+    params.retain(|name, _| name != "size" && name != "k");
     params
 }
 

@@ -194,7 +194,7 @@ fn own_numbers(run: &RunDoc, versus: Option<&CompareDoc>, look: Look) -> String 
     ]);
     for series in own {
         let mut params = series.params.clone();
-        params.0.remove(model::command::COMMAND);
+        params.remove(model::command::COMMAND);
         let scale = Scale::common(
             &series.median.into_iter().collect::<Vec<_>>(),
             Kind::shown(series.card, &series.metric, series.unit),

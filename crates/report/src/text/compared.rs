@@ -94,7 +94,7 @@ fn labels(doc: &CompareDoc, order: &[(&str, &str, &Params)]) -> Vec<String> {
     let is_unlike = |instrument: &str, name: &str| unlike.contains(&(instrument, name));
     let mut alike = whole.clone();
     for ((instrument, ..), params) in order.iter().zip(&mut alike) {
-        params.0.retain(|name, _| !is_unlike(instrument, name));
+        params.retain(|name, _| !is_unlike(instrument, name));
     }
     let short = named(&alike);
     let apart: BTreeSet<&String> = short.iter().collect();

@@ -27,7 +27,7 @@ impl Headlines {
         let holds = |name: &str, value: &str| value == "auto" || figure.params.get(name) == Some(value);
         self.figures.iter().any(|(instrument, metric, params)| {
             (instrument, metric) == (&figure.instrument, &figure.metric)
-                && params.0.iter().all(|(name, value)| holds(name, value))
+                && params.iter().all(|(name, value)| holds(name, value))
         })
     }
 }

@@ -103,18 +103,23 @@ fn across(doc: &LabSensorsDoc) -> String {
     grid.render(usize::MAX, false)
 }
 
-/// The entries of each log behind the name of its node; then the nodes whose log is empty.
+/// The entries of each log behind the names of the nodes whose log says the same; then the nodes whose log is empty.
 pub fn events(doc: &LabSelDoc, fold: &dyn Fn(&[&str]) -> String) -> String {
-    let mut out = String::new();
-    let mut empty: Vec<&str> = Vec::new();
-    for node in &doc.nodes {
-        if node.ok && node.entries.is_empty() {
-            empty.push(&node.node);
+    let mut logs: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    for node in doc.nodes.iter().filter(|node| node.ok || !node.entries.is_empty()) {
+        let lines: Vec<String> = node.entries.iter().map(event).collect();
+        match logs.iter_mut().find(|(known, _)| *known == lines) {
+            Some((_, nodes)) => nodes.push(&node.node),
+            None => logs.push((lines, vec![&node.node])),
         }
-        node.entries.iter().for_each(|entry| out.push_str(&format!("{}: {}\n", node.node, event(entry))));
     }
-    if !empty.is_empty() {
-        out.push_str(&format!("no entries: {}: {}\n", count(empty.len(), "node"), fold(&empty)));
+    let mut out = String::new();
+    for (lines, nodes) in logs.iter().filter(|(lines, _)| !lines.is_empty()) {
+        let who = fold(nodes);
+        lines.iter().for_each(|line| out.push_str(&format!("{who}: {line}\n")));
+    }
+    for (_, empty) in logs.iter().filter(|(lines, _)| lines.is_empty()) {
+        out.push_str(&format!("no entries: {}: {}\n", count(empty.len(), "node"), fold(empty)));
     }
     out
 }
@@ -206,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn events_stand_behind_their_node() {
+    fn events_stand_behind_the_nodes_that_have_the_same_ones() {
         let entry = |time: Option<&str>, begins, detail: Option<&str>| LabEventDoc {
             id: "1".into(),
             time: time.map(Into::into),
@@ -229,14 +234,14 @@ mod tests {
         let doc = LabSelDoc {
             schema: String::new(),
             last: 20,
-            nodes: vec![node("a1", full), node("a2", vec![]), node("a3", vec![])],
+            nodes: vec![node("a1", full.clone()), node("a2", vec![]), node("a3", vec![]), node("a4", full)],
             failures: vec![],
             interrupted: false,
         };
         assert_eq!(
             events(&doc, &|names| names.join("+")),
-            "a1: before its clock was set: Temperature CPU: Upper Critical going high\n\
-             a1: 2026-11-26 11:00:00: Temperature CPU: Upper Critical going high, ended (98 > 95)\n\
+            "a1+a4: before its clock was set: Temperature CPU: Upper Critical going high\n\
+             a1+a4: 2026-11-26 11:00:00: Temperature CPU: Upper Critical going high, ended (98 > 95)\n\
              no entries: 2 nodes: a2+a3\n"
         );
     }

@@ -122,7 +122,7 @@ fn code_of(row: &PastedRow, cards: Cards) -> Option<&'static Code> {
 /// `web.throughput[size:43,url:gif]>1/s`
 fn long_name(row: &PastedRow) -> String {
     let pairs: Vec<String> =
-        row.params.0.iter().map(|(key, value)| format!("{}:{}", escape(key), escape(value))).collect();
+        row.params.iter().map(|(key, value)| format!("{}:{}", escape(key), escape(value))).collect();
     let way = match row.better {
         Better::Higher => '>',
         Better::Lower => '<',
@@ -269,7 +269,7 @@ mod tests {
             |((instrument, metric), params, unit, better, value, width, definition)| PastedRow {
                 instrument,
                 metric,
-                params: Params(params),
+                params: params.into_iter().collect(),
                 unit,
                 better,
                 definition,

@@ -131,7 +131,7 @@ fn open_groups(doc: &LogsDoc, shown: &[TrafficDoc], look: Look) -> String {
         let text = "there are too many groups for each to be compared with the first label (250 at most)";
         return if is_told { hang("- ", text, look.columns) } else { String::new() };
     }
-    let is_shown = |row: &&RowDoc| shown.iter().any(|group| group.key == row.params.0);
+    let is_shown = |row: &&RowDoc| shown.iter().any(|group| row.params.iter().eq(&group.key));
     let mut reasons: Vec<(String, usize)> = Vec::new();
     let open = |row: &&RowDoc| row.verdict == VerdictWord::CannotTell && !row.why.is_empty();
     for row in doc.group_rows.iter().filter(is_shown).filter(open) {

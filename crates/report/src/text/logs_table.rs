@@ -86,7 +86,7 @@ fn keys<'a>(groups: &'a [TrafficDoc], by: &'a [String]) -> Vec<&'a str> {
 
 /// How a group's times stand beside those of the same group of the first label: `slower 33 to 37 %`.
 fn told(group: &TrafficDoc, beside: &[RowDoc]) -> String {
-    let row = beside.iter().find(|row| row.arm == group.label && row.params.0 == group.key);
+    let row = beside.iter().find(|row| row.arm == group.label && row.params.iter().eq(&group.key));
     row.map_or_else(String::new, |row| PartTime::of_row(row, stats::ALPHA).short())
 }
 

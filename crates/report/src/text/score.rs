@@ -227,7 +227,7 @@ fn shown_params(rows: &[ScoreRow<'_>], series: &SeriesDoc) -> Params {
         rows.iter().filter_map(ScoreRow::main).filter(|other| same_but_threads(series, other)).count();
     let mut params = series.params.clone();
     if twins < 2 {
-        params.0.remove("threads");
+        params.remove("threads");
     }
     params
 }
@@ -235,7 +235,7 @@ fn shown_params(rows: &[ScoreRow<'_>], series: &SeriesDoc) -> Params {
 fn same_but_threads(a: &SeriesDoc, b: &SeriesDoc) -> bool {
     let strip = |params: &Params| {
         let mut params = params.clone();
-        params.0.remove("threads");
+        params.remove("threads");
         params
     };
     a.instrument == b.instrument

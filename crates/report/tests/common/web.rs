@@ -216,7 +216,7 @@ fn curve(
 ) -> CurveDoc {
     let swept = if over == "offered-load" { "load" } else { over };
     let mut shared = loads[0].params.clone();
-    shared.0.remove(swept);
+    shared.remove(swept);
     let points: Vec<CurvePointDoc> = loads
         .iter()
         .map(|load| {

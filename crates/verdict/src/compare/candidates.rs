@@ -119,7 +119,7 @@ fn one_for_each_point(rows: &mut Vec<Candidate<'_, '_>>, options: &CompareOption
         let is_default = |(name, value): &(&String, &String)| {
             card.and_then(|card| card.param(name)).is_some_and(|spec| spec.default == value.as_str())
         };
-        key.params.0.iter().filter(is_default).count()
+        key.params.iter().filter(is_default).count()
     };
     let figures: Vec<_> = rows.iter().map(|row| (figure(row), (row.headline, usual(&row.key)))).collect();
     let mut at = 0;

@@ -109,7 +109,7 @@ pub fn key_part(specs: &[ParamSpec], params: &Params, how: Match) -> Params {
         };
         Some((name.clone(), part))
     };
-    Params(params.0.iter().filter_map(part).collect())
+    params.iter().filter_map(part).collect()
 }
 
 /// Pairs of these of which each is the other's only nearest one.
@@ -136,7 +136,7 @@ fn nearest<'p>(mut ours: Vec<&'p Params>, mut theirs: Vec<&'p Params>) -> Vec<(&
 
 /// Names of parameters that are not the same.
 pub fn names(a: &Params, b: &Params) -> Vec<String> {
-    let all = a.0.keys().chain(b.0.keys().filter(|name| a.get(name).is_none()));
+    let all = a.keys().chain(b.keys().filter(|name| a.get(name).is_none()));
     all.filter(|name| a.get(name) != b.get(name)).cloned().collect()
 }
 

@@ -30,11 +30,9 @@ impl RowKey {
     pub fn of_series(series: &Series, run: &RunData, dropped: &BTreeSet<String>) -> RowKey {
         let key = &series.key;
         let mut params = key.params.clone();
-        params.0.retain(|name, _| !dropped.contains(name));
-        for (name, value) in &mut params.0 {
-            if name == CPUS && asked_auto(&run.plan, &key.instrument, name) {
-                "auto".clone_into(value);
-            }
+        params.retain(|name, _| !dropped.contains(name));
+        if params.get(CPUS).is_some() && asked_auto(&run.plan, &key.instrument, CPUS) {
+            params.set(CPUS, "auto");
         }
         let (instrument, metric) = (key.instrument.clone(), key.metric.clone());
         RowKey { instrument, metric, unit: key.unit, definition: key.definition, params }
@@ -79,13 +77,13 @@ pub fn dropped_keys(sides: &[Side<'_>]) -> BTreeSet<String> {
                 continue;
             }
             if run_a.plan.arms == run_b.plan.arms {
-                dropped.extend(run_a.plan.arm_keys().0.into_keys());
+                dropped.extend(run_a.plan.arm_keys().keys().cloned());
                 continue;
             }
             let (set_a, set_b) = (arm_set(&run_a.plan, name_a), arm_set(&run_b.plan, name_b));
             let differs =
                 |name: &&String| set_b.get(name).is_some_and(|value| set_a.get(name) != Some(value));
-            dropped.extend(set_a.0.keys().filter(differs).cloned());
+            dropped.extend(set_a.keys().filter(differs).cloned());
         }
     }
     dropped
@@ -158,7 +156,7 @@ fn fitting<'p>(
     let is_allowed =
         |row: &&Published| conditions.allow(&row.key.params) && fits(key, better, row, conditions.card);
     let mut fitting: Vec<&Published> = published.iter().filter(is_allowed).collect();
-    fitting.sort_by_key(|row| (std::cmp::Reverse(shared(key, row)), only_theirs(key, row).0.len()));
+    fitting.sort_by_key(|row| (std::cmp::Reverse(shared(key, row)), only_theirs(key, row).len()));
     fitting
 }
 
@@ -177,24 +175,24 @@ pub fn fits(key: &RowKey, better: Better, row: &Published, card: Option<&Card>) 
 
 /// Parameters that both name.
 fn shared(key: &RowKey, row: &Published) -> usize {
-    row.key.params.0.keys().filter(|name| key.params.get(name).is_some()).count()
+    row.key.params.keys().filter(|name| key.params.get(name).is_some()).count()
 }
 
 fn only_theirs(key: &RowKey, row: &Published) -> Params {
     let mut params = row.key.params.clone();
-    params.0.retain(|name, _| key.params.get(name).is_none());
+    params.retain(|name, _| key.params.get(name).is_none());
     params
 }
 
 fn matched<'p>(key: &RowKey, row: &'p Published, others: usize) -> Match<'p> {
-    let open = key.params.0.keys().filter(|name| row.key.params.get(name).is_none()).cloned().collect();
+    let open = key.params.keys().filter(|name| row.key.params.get(name).is_none()).cloned().collect();
     Match { row, open, stated: only_theirs(key, row), others }
 }
 
 /// Every parameter that both name agrees, and they name one in common where both name any.
 fn agree(ours: &Params, theirs: &Params, card: Option<&Card>) -> bool {
     let mut shared =
-        ours.0.iter().filter_map(|(name, value)| Some((name, value, theirs.0.get(name)?))).peekable();
+        ours.iter().filter_map(|(name, value)| Some((name, value, theirs.get(name)?))).peekable();
     if shared.peek().is_none() && !ours.is_empty() && !theirs.is_empty() {
         return false;
     }

@@ -66,7 +66,7 @@ pub fn candidates<'p, 'a>(
 /// one stands beside several too, both.
 fn told_apart(base: &Params, arm: &Params, both: bool) -> Params {
     let mut params = base.clone();
-    for (name, value) in &arm.0 {
+    for (name, value) in arm {
         match base.get(name).filter(|of_base| both && !same(of_base, value)) {
             Some(of_base) => params.set(name, &format!("{of_base}/{value}")),
             None => params.set(name, value),
@@ -77,9 +77,9 @@ fn told_apart(base: &Params, arm: &Params, both: bool) -> Params {
 
 /// One figure as it stands beside another: what it leaves open, and what it states that the other does not.
 fn matched<'p>(row: &'p Published, other: &Published) -> Match<'p> {
-    let open = other.key.params.0.keys().filter(|name| row.key.params.get(name).is_none()).cloned().collect();
+    let open = other.key.params.keys().filter(|name| row.key.params.get(name).is_none()).cloned().collect();
     let mut stated: Params = row.key.params.clone();
-    stated.0.retain(|name, value| other.key.params.get(name).is_none_or(|theirs| !same(value, theirs)));
+    stated.retain(|name, value| other.key.params.get(name).is_none_or(|theirs| !same(value, theirs)));
     Match { row, open, stated, others: 0 }
 }
 
@@ -98,7 +98,7 @@ fn common(a: &Published, b: &Published, options: &CompareOptions) -> Option<usiz
     }
     let card = card::find(options.cards, &ours.instrument);
     let mut shared = 0;
-    for (name, value) in &ours.params.0 {
+    for (name, value) in &ours.params {
         let Some(other) = theirs.params.get(name) else { continue };
         match same_of(card, name, value, other) {
             true => shared += 1,
@@ -122,7 +122,7 @@ fn is_condition(card: Option<&Card>, name: &str) -> bool {
 pub fn unlike(arm: &Side<'_>, base: &Side<'_>, options: &CompareOptions) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (of_arm, of_base) in pairs(arm, base, options) {
-        for (name, value) in &of_arm.key.params.0 {
+        for (name, value) in &of_arm.key.params {
             let differs = |other: &&str| !same(value, other);
             let Some(other) = of_base.key.params.get(name).filter(differs) else { continue };
             let (known, found) = (all.entry(name.clone()).or_default(), format!("{other} against {value}"));

@@ -87,9 +87,9 @@ fn add_run<'a>(
         }
         let Some(entry) = entry(run, &index, &rulings, row) else { continue };
         let (better, headline) = (entry.series.better, crate::headline::is_headline(&index, row));
-        let named = |name: &String| across.contains(name) || key.params.get(name).is_some();
+        let named = |name: &str| across.contains(name) || key.params.get(name).is_some();
         let mut given = row.series.key.params.clone();
-        given.0.retain(|name, _| named(name));
+        given.retain(|name, _| named(name));
         let new = || SideRow { given, better, headline: true, entries: Vec::new() };
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;

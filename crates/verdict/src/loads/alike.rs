@@ -24,7 +24,7 @@ fn arm_but<'p>(arm: &'p str, but: &[&str]) -> impl Iterator<Item = &'p str> {
 }
 
 fn rest<'p>(params: &'p Params, but: &[&str]) -> impl Iterator<Item = (&'p String, &'p String)> {
-    params.0.iter().filter(|(name, _)| !but.contains(&name.as_str()))
+    params.iter().filter(|(name, _)| !but.contains(&name.as_str()))
 }
 
 #[cfg(test)]

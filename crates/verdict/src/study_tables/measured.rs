@@ -37,7 +37,7 @@ pub fn measured(
 fn existing(key: &FigureKey, cards: Cards) -> FigureKey {
     let Some(card) = card::find(cards, &key.instrument) else { return key.clone() };
     let mut params = key.params.clone();
-    params.0.retain(|name, _| card.param(name).is_none_or(|spec| card.has(spec, &key.params)));
+    params.retain(|name, _| card.param(name).is_none_or(|spec| card.has(spec, &key.params)));
     FigureKey { params, ..key.clone() }
 }
 
@@ -77,7 +77,7 @@ fn of_run(
 /// True of a figure that agrees with every parameter of the key.
 fn is_of(key: &FigureKey, (instrument, metric, params): (&str, &str, &Params)) -> bool {
     let agrees = |(name, value): (&String, &String)| params.get(name).is_some_and(|own| same(own, value));
-    instrument == key.instrument && metric == key.metric && key.params.0.iter().all(agrees)
+    instrument == key.instrument && metric == key.metric && key.params.iter().all(agrees)
 }
 
 /// The figure of a metric without a good direction, which has no row.
@@ -122,7 +122,7 @@ fn are_parts(series: &[&Series], card: Option<&Card>) -> bool {
     let Some(card) = card else { return false };
     let whole = |one: &Series| {
         let mut params = one.key.params.clone();
-        params.0.retain(|name, _| card.parts.iter().all(|part| part.name != name.as_str()));
+        params.retain(|name, _| card.parts.iter().all(|part| part.name != name));
         (params, one.key.arm.clone())
     };
     let is_share = series.iter().all(|one| one.key.unit == Unit::Ratio);
@@ -203,7 +203,7 @@ fn why_absent(key: &FigureKey, absent: &[Absent], card: Option<&Card>) -> String
 /// True where no parameter that both name differs. A part of a take is of all of it.
 fn agrees(a: &Params, b: &Params, card: Option<&Card>) -> bool {
     let is_part = |name: &str| card.is_some_and(|card| card.parts.iter().any(|part| part.name == name));
-    a.0.iter().all(|(name, value)| is_part(name) || b.get(name).is_none_or(|other| same(value, other)))
+    a.iter().all(|(name, value)| is_part(name) || b.get(name).is_none_or(|other| same(value, other)))
 }
 
 #[cfg(test)]

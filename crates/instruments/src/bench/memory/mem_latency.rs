@@ -207,7 +207,7 @@ pub static INSTRUMENT: Simple = Simple::new(&CARD, prepare).fits(|setup| walk(se
 fn prepare(setup: &Setup) -> Result<Box<dyn Probe>, Unfit> {
     walk(setup)?.probe(setup, |walked, chosen, record| {
         let metric = if walked.page_walks { &LATENCY_AND_WALK } else { &LATENCY };
-        match chosen.0.is_empty() {
+        match chosen.is_empty() {
             true => record.push(metric, walked.latency),
             false => record.push_of(metric, chosen, walked.latency),
         }

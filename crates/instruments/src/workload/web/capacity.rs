@@ -34,7 +34,7 @@ static MEASURED: Mutex<Option<HashMap<String, f64>>> = Mutex::new(None);
 /// The key of a capacity: loads with equal keys share one.
 pub fn key(params: &Params, place: &str) -> String {
     let mut kept = params.clone();
-    kept.0.retain(|name, _| !FREE.contains(&name.as_str()));
+    kept.retain(|name, _| !FREE.contains(&name));
     format!("{kept} {place}")
 }
 

@@ -37,7 +37,7 @@ fn base(metric: &str) -> &str {
 fn kept(series: &Series) -> Params {
     let mut params = common(&series.key.params);
     if parse(&series.key.metric) == Some(Graph::Multi) {
-        params.0.retain(|name, _| name != "objects" && name != "masters");
+        params.retain(|name, _| name != "objects" && name != "masters");
     }
     params
 }

@@ -9,7 +9,7 @@ use model::frame::TargetTelemetry;
 use model::plan::{Plan, Takes, Target};
 use model::reading::{Phase, Reading, SeriesKey, Value};
 use model::traffic::{ServerGroup, Traffic};
-use model::{Better, Fact, Note, NoteBody, Params, Unit};
+use model::{Better, Fact, Note, NoteBody, Unit};
 use proptest::prelude::*;
 use store::{ClockOffset, Filter, Imported, MachineSheet, Mode, Store, Want, Which};
 
@@ -327,7 +327,7 @@ proptest! {
             instrument: quoted.clone(),
             metric: text.clone(),
             unit: Unit::Hertz,
-            params: Params(pairs),
+            params: pairs.into_iter().collect(),
             arm: quoted.clone(),
             definition: u32::MAX,
         };

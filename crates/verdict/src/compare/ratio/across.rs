@@ -117,7 +117,7 @@ fn differing(a: &Params, b: &Params, dropped: &BTreeSet<String>) -> Vec<String> 
     let differ = |(name, value): &(&String, &String)| {
         !dropped.contains(*name) && b.get(name).is_some_and(|other| !same(value, other))
     };
-    a.0.iter().filter(differ).map(|(name, _)| name.clone()).collect()
+    a.iter().filter(differ).map(|(name, _)| name.clone()).collect()
 }
 
 /// Parameters in which two arms differ that are sides of their own.

@@ -98,7 +98,7 @@ fn differing(pools: &[Pool<'_>], asked: &AskedRatio) -> Vec<String> {
         let (overs, unders) = (at(&asked.over), at(&asked.under));
         for over in &overs {
             let same = unders.iter().filter(|under| rows::is_one_metric(over, under));
-            for (name, value) in &over.params.0 {
+            for (name, value) in &over.params {
                 let others: BTreeSet<&str> =
                     same.clone().filter_map(|under| under.params.get(name)).collect();
                 if !others.is_empty() && !others.contains(value.as_str()) {

@@ -135,11 +135,11 @@ impl<'a> Pool<'a> {
         let mut add = |name: &str, value: &str| {
             known.entry(name.to_owned()).or_default().insert(value.to_owned());
         };
-        for (name, value) in self.figures.iter().flat_map(|figure| &figure.key.params.0) {
+        for (name, value) in self.figures.iter().flat_map(|figure| &figure.key.params) {
             add(name, value);
         }
         for row in &self.published {
-            for (name, value) in &row.key.params.0 {
+            for (name, value) in &row.key.params {
                 match divided(row, value) {
                     Some((over, under)) => [over, under].into_iter().for_each(|one| add(name, one)),
                     None if row.better != Better::Neither => add(name, value),
@@ -154,7 +154,7 @@ impl<'a> Pool<'a> {
 fn outside(set: &Params, instrument: &str, options: &CompareOptions) -> Params {
     let card = options.cards.iter().find(|card| card.name == instrument);
     let mut outside = set.clone();
-    outside.0.retain(|name, _| card.is_none_or(|card| card.param(name).is_none()));
+    outside.retain(|name, _| card.is_none_or(|card| card.param(name).is_none()));
     outside
 }
 
@@ -167,6 +167,6 @@ pub fn divided<'v>(row: &Published, value: &'v str) -> Option<(&'v str, &'v str)
 /// The key without the parameter; `None` where it has another value.
 pub fn without(key: &RowKey, param: &str, value: &str) -> Option<RowKey> {
     let mut key = key.clone();
-    let own = key.params.0.remove(param)?;
+    let own = key.params.remove(param)?;
     same(&own, value).then_some(key)
 }

@@ -132,7 +132,7 @@ fn pairs<'a>(pool: &Pool<'a>, asked: &AskedRatio) -> Vec<Pair<'a>> {
             let Joined { key, shared, only } = Joined::of(over, under);
             let pair = Pair { key, shared, only, over: over_row, under: under_row };
             match pairs.iter_mut().find(|known| known.key == pair.key) {
-                Some(known) if known.shared.0.len() >= pair.shared.0.len() => {}
+                Some(known) if known.shared.len() >= pair.shared.len() => {}
                 Some(known) => *known = pair,
                 None => pairs.push(pair),
             }
@@ -176,7 +176,7 @@ fn rows_of<'a>(
 ) -> Option<(SideRow<'a>, SideRow<'a>)> {
     let rest = |figure: &PooledFigure<'a>| {
         let mut set = figure.set.clone();
-        set.0.remove(param);
+        set.remove(param);
         set
     };
     let (mut of_over, mut of_under): (Vec<Entry<'a>>, Vec<Entry<'a>>) = (Vec::new(), Vec::new());
@@ -263,7 +263,7 @@ fn stated<'a>(pool: &Pool<'a>, row: &Published, asked: &AskedRatio) -> Option<Li
     };
     let turn = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
     let mut shared = row.key.params.clone();
-    shared.0.remove(&asked.param);
+    shared.remove(&asked.param);
     let point = Point { study: Some(row.study.clone()), note: row.note.clone(), ..Point::default() };
     let doc = RowDoc {
         card: None,

@@ -61,13 +61,16 @@ fn of_machine(rows: &[RatioRowDoc], machine: &str, asked: &AskedRatio) -> Vec<St
 fn differing(rows: &[&RatioRowDoc]) -> BTreeSet<String> {
     let own = |row: &RatioRowDoc| row.over_params.with(&row.under_params);
     let Some(first) = rows.first().map(|row| own(row)) else { return BTreeSet::new() };
-    let names = rows.iter().flat_map(|row| own(row).0.into_keys()).collect::<BTreeSet<String>>();
+    let names = rows
+        .iter()
+        .flat_map(|row| own(row).keys().cloned().collect::<Vec<_>>())
+        .collect::<BTreeSet<String>>();
     names.into_iter().filter(|name| rows.iter().any(|row| own(row).get(name) != first.get(name))).collect()
 }
 
 fn variant(row: &RatioRowDoc, names: &BTreeSet<String>) -> String {
     let mut own = row.over_params.with(&row.under_params);
-    own.0.retain(|name, _| names.contains(name));
+    own.retain(|name, _| names.contains(name));
     own.to_string().replace(';', " ")
 }
 

@@ -76,7 +76,7 @@ impl Asked<'_, '_> {
             params.get(name).is_some_and(|own| same_of(Some(card), name, own, value))
         };
         let is_asked = self.need.params.get("mix").is_some();
-        (is_asked || self.requests.fit(mix)) && self.need.params.0.iter().all(same)
+        (is_asked || self.requests.fit(mix)) && self.need.params.iter().all(same)
     }
 
     /// The same of a published figure: what it does not say may be so. Returns what it leaves open.
@@ -86,10 +86,10 @@ impl Asked<'_, '_> {
         let differs = |(name, value): (&String, &String)| {
             params.get(name).is_some_and(|own| !same_of(Some(card), name, own, value))
         };
-        if !(is_asked || self.requests.fit(mix)) || self.need.params.0.iter().any(differs) {
+        if !(is_asked || self.requests.fit(mix)) || self.need.params.iter().any(differs) {
             return None;
         }
-        let open = self.need.params.0.keys().filter(|name| params.get(name).is_none()).cloned();
+        let open = self.need.params.keys().filter(|name| params.get(name).is_none()).cloned();
         Some(open.chain(self.need.errors.map(|_| "errors".to_owned())).collect())
     }
 
@@ -121,7 +121,7 @@ pub fn known(cards: &[&Card], params: &Params) -> Result<(), String> {
         };
         cards.iter().flat_map(of_card).collect::<Vec<_>>()
     };
-    let Some(unknown) = params.0.keys().find(|name| !names().contains(&name.as_str())) else { return Ok(()) };
+    let Some(unknown) = params.keys().find(|name| !names().contains(&name.as_str())) else { return Ok(()) };
     let name = cards.first().map_or("", |card| card.name);
     let hint = nearest(unknown, names()).map_or_else(
         || "`boxscore list --long` shows those it has".to_owned(),

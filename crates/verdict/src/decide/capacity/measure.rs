@@ -26,19 +26,19 @@ pub fn load(side: &Side<'_>, card: &Card, alike: &[&str], need: &Need, mix: Opti
         words.extend(["--slo".to_owned(), format!("{percentile}={limit}")]);
     }
     words.extend(mix.into_iter().flat_map(|file| ["--mix".to_owned(), word(file)]));
-    let given = need.params.0.iter().filter(|(name, _)| !OF_SLO.contains(&name.as_str()));
-    let mut given: Params = Params(given.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let given = need.params.iter().filter(|(name, _)| !OF_SLO.contains(&name.as_str()));
+    let mut given: Params = given.map(|(name, value)| (name.clone(), value.clone())).collect();
     let before = before(side, card, alike);
-    let url = given.0.remove("url").or_else(|| before.get("url").map(str::to_owned));
+    let url = given.remove("url").or_else(|| before.get("url").map(str::to_owned));
     let is_target = side.target().is_some();
     words.extend(
         url.filter(|url| url != "none" && !is_target)
             .into_iter()
             .flat_map(|url| ["--url".to_owned(), word(&url)]),
     );
-    let kept = before.0.into_iter().filter(|(name, _)| mix.is_none() || !OF_FLAGS.contains(&name.as_str()));
-    let kept = kept.filter(|(name, _)| name != "url" && name != "mix");
-    words.extend(set(&Params(kept.collect()).with(&given)));
+    let kept = before.iter().filter(|(name, _)| mix.is_none() || !OF_FLAGS.contains(&name.as_str()));
+    let kept = kept.filter(|(name, _)| *name != "url" && *name != "mix");
+    words.extend(set(&kept.collect::<Params>().with(&given)));
     words.extend(place(side));
     words.join(" ")
 }
@@ -59,7 +59,7 @@ pub fn command(side: &Side<'_>, text: &str) -> String {
 }
 
 fn set(params: &Params) -> Vec<String> {
-    params.0.iter().flat_map(|(name, value)| ["--set".to_owned(), word(&format!("{name}={value}"))]).collect()
+    params.iter().flat_map(|(name, value)| ["--set".to_owned(), word(&format!("{name}={value}"))]).collect()
 }
 
 /// The parameters that all loads of the newest run with such loads have, but for the schedule and for usual ones.
@@ -73,14 +73,13 @@ fn before(side: &Side<'_>, card: &Card, alike: &[&str]) -> Params {
     let Some(first) = each.next() else { return Params::default() };
     let mut common = first.clone();
     for other in each {
-        common.0.retain(|name, value| other.get(name) == Some(value));
+        common.retain(|name, value| other.get(name) == Some(value));
     }
     let arm = run.plan.arms.iter().find(|arm| arm.name == arm_name(side, run));
     let set = arm.filter(|_| side.arm.is_some() && side.target().is_none()).map(|arm| arm.set.clone());
     let mut params = common.with(&set.unwrap_or_default());
-    params.0.retain(|name, value| {
-        card.param(name)
-            .is_some_and(|spec| !matches!(spec.part, Part::Schedule) && spec.default != value.as_str())
+    params.retain(|name, value| {
+        card.param(name).is_some_and(|spec| !matches!(spec.part, Part::Schedule) && spec.default != value)
     });
     params
 }

@@ -181,7 +181,6 @@ fn metric(card: &'static Card, unit: Unit) -> Result<&'static MetricInfo, String
 
 fn fits(card: &Card, need: &Need, params: &Params) -> bool {
     need.params
-        .0
         .iter()
         .all(|(name, value)| params.get(name).is_some_and(|own| same_of(Some(card), name, own, value)))
 }
@@ -207,7 +206,7 @@ fn choose(
 fn several(card: &Card, need: &Need, keys: &[&Params]) -> String {
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for params in keys {
-        for (name, value) in &params.0 {
+        for (name, value) in *params {
             values.entry(name).or_default().insert(value);
         }
     }
@@ -240,7 +239,6 @@ fn published(
 ) -> Option<Result<Capacity, String>> {
     let agrees = |params: &Params| {
         need.params
-            .0
             .iter()
             .all(|(name, value)| params.get(name).is_none_or(|own| same_of(Some(card), name, own, value)))
     };
@@ -265,7 +263,7 @@ fn published(
         metric: metric.name,
         params: &key.params,
     });
-    let open = need.params.0.keys().filter(|name| key.params.get(name).is_none()).cloned().collect();
+    let open = need.params.keys().filter(|name| key.params.get(name).is_none()).cloned().collect();
     let point = Point { row: first, open, at_least: false };
     Some(Ok(points::capacity(ready, &point, name)))
 }

@@ -251,7 +251,7 @@ fn of_run<'l, 'a>(asked: Asked<'_, '_>, loads: &'l [Load<'a>], arms: &[&str]) ->
     let mut all: Vec<OfRun<'_, '_>> = Vec::new();
     for load in loads.iter().filter(fit) {
         let mut own = load.params.clone();
-        own.0.retain(|name, _| !OVER.contains(&name.as_str()));
+        own.retain(|name, _| !OVER.contains(&name));
         let params = key_part(card.params, &own, Match::Close);
         match all.iter_mut().find(|known| known.params == params) {
             // A run speaks once for a rate: by its first arm.

@@ -143,7 +143,7 @@ impl Faults {
         let line = text.strip_suffix('\n')?.strip_prefix(WORD)?.strip_prefix(' ')?;
         let params = Params::parse(line).ok()?;
         let mut faults = Faults::default();
-        for (name, value) in &params.0 {
+        for (name, value) in &params {
             if name == "kinds" {
                 faults.kinds = value.split('+').map(Fault::parse).collect::<Option<_>>()?;
                 continue;
