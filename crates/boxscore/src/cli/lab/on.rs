@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::reach::ReachArgs;
 use super::select::SelectArgs;
 use crate::error::CliError;
+use crate::fleet::together::Together;
 
 /// Above them in the help of a verb.
 pub const HEADING: &str = "Options of nodes";
@@ -31,6 +32,12 @@ pub struct OnArgs {
     /// Each of them has a BMC.
     #[arg(skip)]
     pub have_bmcs: bool,
+    /// They are measured as one machine.
+    #[arg(skip)]
+    pub together: Option<Together>,
+    /// Each of them is a machine, whatever is measured.
+    #[arg(skip)]
+    pub each_alone: bool,
 }
 
 /// How boxscore comes to nodes, and stays there.
