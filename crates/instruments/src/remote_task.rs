@@ -33,8 +33,8 @@ impl RemoteTask {
 ///
 /// Fails when the bytes are no task, or when the task fails.
 pub fn serve(bytes: &[u8], start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
-    let task: RemoteTask =
-        postcard::from_bytes(bytes).map_err(|error| format!("no load, no far end and no node of a cluster: {error}"))?;
+    let task: RemoteTask = postcard::from_bytes(bytes)
+        .map_err(|error| format!("no load, no far end and no node of a cluster: {error}"))?;
     match task {
         RemoteTask::Load(load) => load::serve(*load, start),
         RemoteTask::Listen(wanted) => far::serve(&wanted, start),

@@ -394,8 +394,11 @@ pub fn expanded(
     let options = reach::options(&reach)?;
     let nodes = Nodes::prepare(&hosts, options, &args.lab.put, content, stop)?;
     if asked.together.is_some() && !nodes.left_out.is_empty() {
-        return Err(CliError::data(format!("nodes of the cluster are missing: {}", reach::folded(&nodes.left_out)))
-            .hint("the lines above say why; leave them out of the expression for a smaller cluster"));
+        return Err(CliError::data(format!(
+            "nodes of the cluster are missing: {}",
+            reach::folded(&nodes.left_out)
+        ))
+        .hint("the lines above say why; leave them out of the expression for a smaller cluster"));
     }
     let lost: Vec<&Host> = asked.generators.iter().filter(|host| nodes.left_out.contains(host)).collect();
     if !lost.is_empty() {

@@ -30,8 +30,11 @@ pub fn members(hosts: &[Host]) -> Result<String, CliError> {
     let all = hosts.iter().map(|host| {
         let name = host.name().to_owned();
         if !member::is_plain(&name) {
-            let what = format!("{name} is no name for a node of a Hadoop cluster: letters, digits, `-` and `.`");
-            return Err(CliError::data(what).hint("Java knows no host by another; name it otherwise in lab.toml"));
+            let what =
+                format!("{name} is no name for a node of a Hadoop cluster: letters, digits, `-` and `.`");
+            return Err(
+                CliError::data(what).hint("Java knows no host by another; name it otherwise in lab.toml")
+            );
         }
         Ok(Member { address: address(host)?, name })
     });
@@ -52,10 +55,15 @@ fn address(host: &Host) -> Result<Ipv4Addr, CliError> {
             IpAddr::V6(_) => None,
         }),
     };
-    let none = || CliError::data(format!("{host}: no IPv4 address is known at which the other nodes reach it")).hint(hint);
+    let none = || {
+        CliError::data(format!("{host}: no IPv4 address is known at which the other nodes reach it"))
+            .hint(hint)
+    };
     let address = found.ok_or_else(none)?;
     match address.is_loopback() || address.is_unspecified() {
-        true => Err(CliError::data(format!("{host} is at {address}, where no other node reaches it")).hint(hint)),
+        true => {
+            Err(CliError::data(format!("{host} is at {address}, where no other node reaches it")).hint(hint))
+        }
         false => Ok(address),
     }
 }

@@ -18,6 +18,7 @@ use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, 
 use super::distribution;
 use super::fault;
 use super::lab::{Far, Lab, watch};
+use super::machine_use::MachineUse;
 use super::network::Network;
 use super::node_use;
 use super::rest::{Door, number, text};
@@ -227,7 +228,9 @@ impl Cluster {
             (None, nodes) => (Network::make(nodes, &path)?, Vec::new()),
         };
         let (sizes, lab_disk) = match &key.lab {
-            Some(lab) => lab.sizes(&key.dir, facts, &distribution).map(|(sizes, disk)| (sizes, Some(disk)))?,
+            Some(lab) => {
+                lab.sizes(&key.dir, facts, &distribution).map(|(sizes, disk)| (sizes, Some(disk)))?
+            }
             None => (sizes(&facts, key.nodes)?, None),
         };
         let ports = match reserved.is_empty() {
@@ -409,7 +412,8 @@ impl Cluster {
         if let Err(ended) = self.check() {
             return ended;
         }
-        let full = self.daemons.iter().find_map(|one| Some(format!("{} says: {}", one.name(), one.says(NO_SPACE)?)));
+        let full =
+            self.daemons.iter().find_map(|one| Some(format!("{} says: {}", one.name(), one.says(NO_SPACE)?)));
         let full = full.or_else(|| self.far.as_ref()?.cause(true));
         let folder = &self.site.folder;
         let free = free_bytes(folder).ok().filter(|free| *free < FULL);
@@ -430,11 +434,17 @@ impl Cluster {
         self.key.lab.as_ref()
     }
 
-    /// Does something, and looks at the nodes meanwhile.
-    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>) {
+    /// Does something, and looks at the nodes meanwhile; of several hosts it tells their use together too.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, Option<MachineUse>) {
         match &self.far {
-            Some(far) => watch::during(self, far, work),
-            None => node_use::during(&self.site.network, work),
+            Some(far) => {
+                let (done, nodes, machine) = watch::during(self, far, work);
+                (done, nodes, Some(machine))
+            }
+            None => {
+                let (done, nodes) = node_use::during(&self.site.network, work);
+                (done, nodes, None)
+            }
         }
     }
 

@@ -5,8 +5,8 @@
 //! file of names in the place of /etc/hosts that only its processes see. Nothing of the host is changed. Needs root.
 
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -91,7 +91,8 @@ const TIMEOUT: ParamSpec = ParamSpec::new(
 /// Of every job.
 pub const OF_ALL: &[ParamSpec] = &[NODES, ON_NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that read or write data.
-pub const OF_DATA: &[ParamSpec] = &[NODES, ON_NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+pub const OF_DATA: &[ParamSpec] =
+    &[NODES, ON_NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that also move data from maps to reduces.
 pub const OF_SORT: &[ParamSpec] =
     &model::joined::<_, { OF_DATA.len() + 2 }>(&[OF_DATA, &[COMPRESSION, FAULT]]);
@@ -311,7 +312,11 @@ mod tests {
         assert!(ask("nodes=2;replication=3").unwrap_err().contains("as many copies as nodes"));
         assert!(ask("nodes=2;replication=2;fault=kill-node@40%").is_ok());
         assert!(ask("nodes=2;fault=none").is_ok());
-        assert!(ask("nodes=2;fault=none;members=a@10.0.0.1 b@10.0.0.2").unwrap_err().contains("never made to fail"));
+        assert!(
+            ask("nodes=2;fault=none;members=a@10.0.0.1 b@10.0.0.2")
+                .unwrap_err()
+                .contains("never made to fail")
+        );
         assert!(ask("fault=none").unwrap_err().contains("--nodes 2"));
         assert!(ask("nodes=2;fault=link-down@40%").unwrap_err().contains("--replication 2"));
         assert!(ask("heap=512;container=512").unwrap_err().contains("does not fit"));

@@ -256,8 +256,13 @@ fn yarn(node: &Node<'_>) -> Pairs {
         // A task maps far more than it uses.
         ("yarn.nodemanager.vmem-check-enabled", "false".to_owned()),
         ("yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99".to_owned()),
-        ("yarn.nodemanager.env-whitelist", format!("JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{TOOL_OPTIONS},{JARS},{MARK}")),
+        (
+            "yarn.nodemanager.env-whitelist",
+            format!("JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{TOOL_OPTIONS},{JARS},{MARK}"),
+        ),
         ("yarn.nodemanager.recovery.enabled", "false".to_owned()),
+        // It would be in /tmp, and stay.
+        ("yarn.node-attribute.fs-store.root-dir", format!("file://{}", in_folder(node, "node-attribute"))),
         ("yarn.scheduler.minimum-allocation-mb", CONTAINER_STEP.to_string()),
         ("yarn.scheduler.maximum-allocation-mb", sizes.node_memory.to_string()),
         ("yarn.application.classpath", format!("$HADOOP_CONF_DIR,{}", node.class_path.join(","))),
@@ -288,6 +293,8 @@ fn mapred(node: &Node<'_>) -> Pairs {
         ("mapreduce.jobhistory.bind-host", (*listen).to_owned()),
         ("mapreduce.jobhistory.move.interval-ms", "1000".to_owned()),
         ("yarn.app.mapreduce.am.staging-dir", "/tmp/hadoop-yarn/staging".to_owned()),
+        // Of a job in its client alone, which leaves it there.
+        ("mapreduce.jobtracker.staging.root.dir", in_folder(node, "staging")),
         ("mapreduce.client.progressmonitor.pollinterval", "500".to_owned()),
         ("mapreduce.client.completion.pollinterval", "500".to_owned()),
     ]

@@ -9,12 +9,14 @@ use model::node_use::Stretch;
 use serde::{Deserialize, Serialize};
 
 use crate::telemetry::parse::{disks, nets, stat};
+use crate::workload::hadoop::machine_use::Counters;
 
 const SECTOR: u64 = 512;
 
 /// The counters at one moment; each never falls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
+    pub machine: Counters,
     pub user_ms: Option<u64>,
     pub system_ms: Option<u64>,
     /// Read and written.
@@ -32,7 +34,8 @@ impl Counted {
         let is_whole = |name: &str| {
             !disks::is_virtual(name) && Path::new("/sys/block").join(name.replace('/', "!")).exists()
         };
-        let add = |sum: (u64, u64), one: (u64, u64)| (sum.0.saturating_add(one.0), sum.1.saturating_add(one.1));
+        let add =
+            |sum: (u64, u64), one: (u64, u64)| (sum.0.saturating_add(one.0), sum.1.saturating_add(one.1));
         let disk = read("/proc/diskstats").map(|text| {
             let whole = disks::parse(&text).into_iter().filter(|(name, _)| is_whole(name));
             let bytes = |sectors: u64| sectors.saturating_mul(SECTOR);
@@ -42,7 +45,9 @@ impl Counted {
             let outer = nets::parse(&text).into_iter().filter(|(name, _)| name != "lo");
             outer.map(|(_, one)| (one.received_bytes, one.sent_bytes)).fold((0, 0), add)
         });
+        let cpus = sys::affinity::allowed().unwrap_or_default();
         Counted {
+            machine: Counters::read(&cpus),
             user_ms: ms(|times| times.user.saturating_add(times.nice)),
             system_ms: ms(|times| times.system.saturating_add(times.irq).saturating_add(times.softirq)),
             disk,
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn what_is_not_told_is_missing() {
         let one = Counted { user_ms: Some(10), disk: Some((1, 2)), ..Counted::default() };
-        let next = Counted { user_ms: Some(25), network: Some((9, 9)), disk: Some((4, 2)), ..one };
+        let next = Counted { user_ms: Some(25), network: Some((9, 9)), disk: Some((4, 2)), ..one.clone() };
         let told = one.until(&next, (0, 2_000));
         assert_eq!((told.user_ms, told.system_ms), (Some(15), None));
         assert_eq!((told.read, told.written, told.sent), (Some(3), Some(0), None));

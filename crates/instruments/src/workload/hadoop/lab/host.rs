@@ -107,7 +107,9 @@ fn begun(asked: &Beginning) -> Result<Running, String> {
     settings::check_folder(&path)?;
     place.write_hosts(&path)?;
     let free = (0..OWN_PORTS).map(|_| Port::free(own.address.into()));
-    let free = free.collect::<Result<Vec<_>, _>>().map_err(|why| format!("{why}: is {} its address?", own.address))?;
+    let free = free
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|why| format!("{why}: is {} its address?", own.address))?;
     let ports = own_ports(asked.ports, &free);
     let site = Site { distribution: cluster::distribution()?, network: Network::Lab(place), folder: path };
     let sizes = Sizes {

@@ -111,7 +111,8 @@ mod tests {
         assert_eq!((all.len(), all[1].name.as_str()), (2, "node2"));
         assert_eq!(text(&all), "node1@10.0.0.1 node2@10.0.0.12");
         assert_eq!(parse(""), Ok(Vec::new()));
-        for odd in ["node1", "a_b@10.0.0.1", "a@::1", "a@b", "@10.0.0.1", "10.0.0.1@10.0.0.1", "-a@10.0.0.1"] {
+        for odd in ["node1", "a_b@10.0.0.1", "a@::1", "a@b", "@10.0.0.1", "10.0.0.1@10.0.0.1", "-a@10.0.0.1"]
+        {
             assert!(parse(odd).unwrap_err().contains("is not NAME@ADDRESS"), "{odd}");
         }
         assert!(parse("a@10.0.0.1 b@10.0.0.1").unwrap_err().contains("is a@10.0.0.1 too"));

@@ -73,7 +73,9 @@ impl Lab {
         let mut members = member::parse(setup.params.get(super::params::MEMBERS).unwrap_or_default())?;
         members.truncate(wanted);
         let Some(relay) = &setup.relay else {
-            return Err("members: the other nodes are no children of this study; name all with --on".to_owned());
+            return Err(
+                "members: the other nodes are no children of this study; name all with --on".to_owned()
+            );
         };
         let known = relay.generators().iter().map(|one| one.name.as_str());
         match members.iter().skip(1).map(|one| one.name.as_str()).eq(known.take(wanted - 1)) {
@@ -102,7 +104,8 @@ impl Lab {
             name => format!("{name}: {}", not.what),
         })?;
         let read = |(part, one): (&model::generate::Part, &Member)| {
-            postcard::from_bytes(&part.body).map_err(|error| format!("{}: it answers oddly: {error}", one.name))
+            postcard::from_bytes(&part.body)
+                .map_err(|error| format!("{}: it answers oddly: {error}", one.name))
         };
         parts.iter().zip(self.others()).map(read).collect()
     }
@@ -180,7 +183,8 @@ fn sized(names: &[&str], all: &[Facts]) -> Result<(Sizes, u64), String> {
     let (disk_free, _) = least(|one| one.disk_free).ok_or_else(none)?;
     let nodes = u32::try_from(all.len()).unwrap_or(u32::MAX);
     let cores = u32::try_from(cores).unwrap_or(u32::MAX);
-    let one = sizing::sizes(&Facts { memory, cores, disk_free }, 1).map_err(|why| format!("{poorest}: {why}"))?;
+    let one =
+        sizing::sizes(&Facts { memory, cores, disk_free }, 1).map_err(|why| format!("{poorest}: {why}"))?;
     let is_uneven = |of: fn(&Facts) -> u64| all.iter().any(|other| of(other) != of(&all[0]));
     let mut why = vec!["every node gets the same, as if each had the daemons of the master".to_owned()];
     if is_uneven(|one| one.memory) {

@@ -20,12 +20,19 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted {
     /// What the node has for a cluster with files in this folder.
-    Facts { dir: PathBuf },
+    Facts {
+        dir: PathBuf,
+    },
     Start(Box<Beginning>),
     /// Whether the daemons of a cluster run, and what the node has counted.
-    Check { id: u64 },
+    Check {
+        id: u64,
+    },
     /// What the logs of its daemons say of a failure, or of a disk that is full.
-    Cause { id: u64, full_disks: bool },
+    Cause {
+        id: u64,
+        full_disks: bool,
+    },
 }
 
 /// A DataNode and a NodeManager that a node is to start.

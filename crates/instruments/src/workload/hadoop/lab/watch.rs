@@ -14,6 +14,7 @@ use super::Far;
 use super::counted::Counted;
 use crate::workload::guard;
 use crate::workload::hadoop::cluster::Cluster;
+use crate::workload::hadoop::machine_use::MachineUse;
 use crate::workload::hadoop::rest::{number, text};
 
 const PAUSE: Duration = Duration::from_secs(2);
@@ -22,20 +23,22 @@ const DATA_NODES: &str = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo";
 /// Seconds without a word of a DataNode, which speaks every three, after which its node is given up.
 const SILENT: f64 = 60.0;
 
-/// Does something, and watches the nodes meanwhile; times are milliseconds since 1970.
-pub fn during<T>(cluster: &Cluster, far: &Far, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>) {
+/// Does something, and watches the nodes meanwhile: what each used, and all together; times are milliseconds since
+/// 1970.
+pub fn during<T>(cluster: &Cluster, far: &Far, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, MachineUse) {
     std::thread::scope(|scope| {
         let (tell, ends) = channel::<()>();
         let watcher = scope.spawn(move || watch(cluster, far, &ends));
         let done = work();
         drop(tell);
         // Without what was seen there is no use to tell of.
-        (done, watcher.join().unwrap_or_default())
+        let (nodes, machine) = watcher.join().unwrap_or_default();
+        (done, nodes, machine)
     })
 }
 
-fn watch(cluster: &Cluster, far: &Far, ends: &Receiver<()>) -> Vec<NodeUse> {
-    let mut all: Vec<(NodeUse, Counted)> = Vec::new();
+fn watch(cluster: &Cluster, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, MachineUse) {
+    let mut all: Vec<(NodeUse, [Counted; 2])> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
     loop {
         let seen = far.look().and_then(|others| silent(cluster).map(|()| others));
@@ -53,8 +56,8 @@ fn watch(cluster: &Cluster, far: &Far, ends: &Receiver<()>) -> Vec<NodeUse> {
         let own = (cluster.site.network.master().to_owned(), Counted::now());
         for (name, counted) in std::iter::once(own).chain(others) {
             match all.iter_mut().find(|(known, _)| known.node == name) {
-                None => all.push((NodeUse { node: name, ..NodeUse::default() }, counted)),
-                Some((known, before)) => {
+                None => all.push((NodeUse { node: name, ..NodeUse::default() }, [counted.clone(), counted])),
+                Some((known, [_, before])) => {
                     is_full |= known.push(before.until(&counted, (from_ms, to_ms)));
                     *before = counted;
                 }
@@ -67,7 +70,9 @@ fn watch(cluster: &Cluster, far: &Far, ends: &Receiver<()>) -> Vec<NodeUse> {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    all.into_iter().map(|(node, _)| node).collect()
+    let shares: Vec<MachineUse> =
+        all.iter().map(|(_, [first, last])| last.machine.since(&first.machine)).collect();
+    (all.into_iter().map(|(node, _)| node).collect(), MachineUse::together(&shares))
 }
 
 fn now_ms() -> u64 {
@@ -103,9 +108,8 @@ mod tests {
     #[test]
     fn a_data_node_that_is_silent_is_named() {
         let told = |seconds: u32| {
-            let live = format!(
-                r#"{{"node1:9866":{{"lastContact":1}},"node2:9866":{{"lastContact":{seconds}}}}}"#
-            );
+            let live =
+                format!(r#"{{"node1:9866":{{"lastContact":1}},"node2:9866":{{"lastContact":{seconds}}}}}"#);
             unheard(&serde_json::json!({"beans": [{"LiveNodes": live}]}))
         };
         assert_eq!(told(2), None);
