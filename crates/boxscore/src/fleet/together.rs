@@ -15,6 +15,7 @@ use model::need::Ranged;
 use super::content::Carried;
 use crate::error::CliError;
 use crate::lookup::paths;
+use crate::out;
 
 /// Nodes that are one machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,9 @@ pub fn distribution(names: Vec<String>) -> Result<Option<Carried>, CliError> {
     let home = std::env::var_os("HADOOP_HOME").map(std::path::PathBuf::from);
     let folder = home.map_or_else(|| paths::data_dir().map(|dir| assembled::folder(&dir)), Ok)?;
     if assembled::check(&folder).is_err() {
+        out::say(
+            "note: no Hadoop of `boxscore hadoop fetch` is here that could go to the nodes: each needs its own",
+        );
         return Ok(None);
     }
     let tree = Tree::read(&folder)?;
