@@ -21,9 +21,9 @@ use super::content::Carried;
 use super::copy::tree_folder;
 use super::reach;
 use super::select::{self, Chosen};
-use super::together::{self, Together};
+use super::together;
 use crate::cli::costs::{CostArgs, USUAL_CURRENCY};
-use crate::cli::lab::on::{OnArgs, PutArgs};
+use crate::cli::lab::on::{OnArgs, PutArgs, Together};
 use crate::cli::lab::reach::ReachArgs;
 use crate::cli::lab::select::SelectArgs;
 use crate::cli::run::RunArgs;
@@ -387,9 +387,9 @@ pub fn expanded(
         let folder = tree_folder(tree.folder())?;
         Carried::new(tree, &folder, names())
     });
-    let content = match (content.transpose()?, &asked.together) {
-        (None, Some(_)) => together::distribution(names())?,
-        (content, _) => content,
+    let content = match content.transpose()? {
+        None if plan::cluster::needs_hadoop(args, instruments::cards())? => together::distribution(names())?,
+        content => content,
     };
     let options = reach::options(&reach)?;
     let nodes = Nodes::prepare(&hosts, options, &args.lab.put, content, stop)?;

@@ -17,15 +17,6 @@ use crate::error::CliError;
 use crate::lookup::paths;
 use crate::out;
 
-/// Nodes that are one machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Together {
-    /// All of them with their addresses, the master first.
-    pub members: String,
-    /// `NAME=COMMAND` of all but the first.
-    pub children: Vec<String>,
-}
-
 /// The nodes with their addresses, as the parameter has them. Fails where one has none that the others could use.
 pub fn members(hosts: &[Host]) -> Result<String, CliError> {
     let all = hosts.iter().map(|host| {
@@ -103,3 +94,42 @@ pub fn distribution(names: Vec<String>) -> Result<Option<Carried>, CliError> {
 
 /// The folder of boxscore's data on a node.
 const DATA_DIR: &str = "~/.local/share/boxscore";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(name: &str, address: Option<&str>) -> Host {
+        Host::new(name, address, None, None).unwrap()
+    }
+
+    #[test]
+    fn nodes_are_named_with_addresses_that_others_reach() {
+        let both = [host("a1", Some("10.0.0.1")), host("a2", Some("10.0.0.2"))];
+        assert_eq!(members(&both).unwrap(), "a1@10.0.0.1 a2@10.0.0.2");
+        let why = |name: &str, address: &str| members(&[host(name, Some(address))]).unwrap_err().message;
+        assert!(why("a1", "127.0.0.1").contains("where no other node reaches it"));
+        assert!(why("a1", "fd00::1").contains("no IPv4 address is known"));
+        assert!(why("a_1", "10.0.0.1").contains("no name for a node"));
+        let twice = [host("a1", Some("10.0.0.1")), host("a2", Some("10.0.0.1"))];
+        assert!(members(&twice).unwrap_err().message.contains("a1@10.0.0.1 too"));
+    }
+
+    #[test]
+    fn all_together_cost_the_sum_of_like_prices() {
+        let read = |text: &str| lab::inventory::read(text).unwrap();
+        let nodes = |inventory: &lab::inventory::Inventory| -> (Option<PriceText>, Option<f64>) {
+            let all: Vec<&Node> = inventory.nodes().iter().collect();
+            (price(&all), watts(&all))
+        };
+        let one = |name: &str, rest: &str| {
+            format!("[[nodes]]\nname = \"{name}\"\naddress = \"10.0.0.1\"\n{rest}\n")
+        };
+        let like =
+            read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("b", "price = \"2/h\"\nwatts = 20")));
+        let (price, watts) = nodes(&like);
+        assert_eq!((price.map(|price| price.amount.low), watts), (Some(3.0), Some(30.0)));
+        let other = read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("b", "price = \"2\"")));
+        assert_eq!(nodes(&other), (None, None));
+    }
+}

@@ -13,8 +13,14 @@ use crate::error::CliError;
 const NODES: &str = "nodes";
 const FAULT: &str = "fault";
 
-/// True if a run on so many nodes is one of jobs on a cluster of them. Fails where something else is named beside, which
-/// would be measured on each.
+/// True if jobs on a cluster are named, so that nodes need a Hadoop.
+pub fn needs_hadoop(args: &RunArgs, cards: &[&'static Card]) -> Result<bool, CliError> {
+    let is_named = !args.usual.names.is_empty();
+    Ok(is_named && choice::cards(args, cards)?.iter().any(|card| card.param(MEMBERS).is_some()))
+}
+
+/// True if a run on so many nodes is one of jobs on a cluster of them. Fails where something else is named beside,
+/// which would be measured on each.
 pub fn is_meant(args: &RunArgs, cards: &[&'static Card], nodes: usize) -> Result<bool, CliError> {
     if nodes < 2 || args.lab.each_alone || args.usual.names.is_empty() {
         return Ok(false);

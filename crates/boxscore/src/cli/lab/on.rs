@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::reach::ReachArgs;
 use super::select::SelectArgs;
 use crate::error::CliError;
-use crate::fleet::together::Together;
 
 /// Above them in the help of a verb.
 pub const HEADING: &str = "Options of nodes";
@@ -38,6 +37,15 @@ pub struct OnArgs {
     /// Each of them is a machine, whatever is measured.
     #[arg(skip)]
     pub each_alone: bool,
+}
+
+/// Nodes that are one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Together {
+    /// All of them with their addresses, the master first.
+    pub members: String,
+    /// `NAME=COMMAND` of all but the first.
+    pub children: Vec<String>,
 }
 
 /// How boxscore comes to nodes, and stays there.

@@ -438,7 +438,7 @@ impl Cluster {
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, Option<MachineUse>) {
         match &self.far {
             Some(far) => {
-                let (done, nodes, machine) = watch::during(self, far, work);
+                let (done, nodes, machine) = watch::during(self.master(), far, work);
                 (done, nodes, Some(machine))
             }
             None => {
@@ -446,6 +446,11 @@ impl Cluster {
                 (done, nodes, None)
             }
         }
+    }
+
+    fn master(&self) -> watch::Master<'_> {
+        let Site { network, folder, .. } = &*self.site;
+        watch::Master { name: network.master(), folder, name_node: self.name_node() }
     }
 
     pub fn name_node(&self) -> Door<'_> {

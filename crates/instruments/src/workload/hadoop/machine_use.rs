@@ -17,8 +17,8 @@ pub struct MachineUse {
 }
 
 impl MachineUse {
-    /// That of several machines: the mean of their CPUs, and the busiest disk of all. Of which one is not known, nothing
-    /// is.
+    /// That of several machines: the mean of their CPUs, and the busiest disk of all. Where that of one is not known,
+    /// nothing is.
     pub fn together(all: &[MachineUse]) -> MachineUse {
         let mean = |of: fn(&MachineUse) -> Option<f64>| {
             let shares: Option<Vec<f64>> = all.iter().map(of).collect();

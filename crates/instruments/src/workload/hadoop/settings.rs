@@ -1,7 +1,7 @@
 //! The configuration of a cluster of ours: one folder of files for each node, as text.
 //!
-//! Pure but for `write`. Every daemon, client and container of a node reads that node's folder (`HADOOP_CONF_DIR`). What depends on a
-//! job alone (block size, copies, compression) is given with the job. Memory is in MiB.
+//! Pure but for `write`. Every daemon, client and container of a node reads that node's folder (`HADOOP_CONF_DIR`).
+//! What depends on a job alone (block size, copies, compression) is given with the job. Memory is in MiB.
 
 use std::fmt::Write as _;
 use std::path::Path;

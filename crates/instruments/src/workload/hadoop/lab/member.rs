@@ -1,4 +1,5 @@
-//! The nodes of a cluster over several hosts: their names, their addresses, and the file by which Java alone knows both.
+//! The nodes of a cluster over several hosts: their names, their addresses, and the file by which Java alone knows
+//! both.
 //!
 //! As a parameter they are `NAME@ADDRESS` with blanks between them, the master first. Addresses are IPv4. Hadoop calls
 //! nodes by name; no name server and no /etc/hosts needs to know them.

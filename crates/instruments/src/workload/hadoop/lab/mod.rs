@@ -12,11 +12,12 @@ pub mod watch;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::Setup;
 use model::format::count;
 use model::generate::{GeneratorOrder, Relay};
+use model::plan::MEMBERS;
 
 use self::counted::Counted;
 use self::member::{Member, Place};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How long to say that they run.
 const ANSWER: Duration = Duration::from_secs(30);
 /// Between two questions whether the daemons run, while a cluster starts.
-const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_NS: u64 = 1_000_000_000;
 
 /// The numbers of the clusters that this process has.
 static LIVING: Mutex<Vec<u64>> = Mutex::new(Vec::new());
@@ -54,7 +55,7 @@ impl Eq for Lab {}
 impl Lab {
     /// True where a cluster of so many nodes is on several hosts. Fails where the parameter names fewer.
     pub fn is_meant(setup: &Setup, nodes: u32) -> Result<bool, String> {
-        let members = member::parse(setup.params.get(super::params::MEMBERS).unwrap_or_default())?;
+        let members = member::parse(setup.params.get(MEMBERS).unwrap_or_default())?;
         let (wanted, there) = (usize::try_from(nodes).unwrap_or(usize::MAX), members.len());
         match there {
             0 => Ok(false),
@@ -70,7 +71,7 @@ impl Lab {
             return Ok(None);
         }
         let wanted = usize::try_from(nodes).unwrap_or(usize::MAX);
-        let mut members = member::parse(setup.params.get(super::params::MEMBERS).unwrap_or_default())?;
+        let mut members = member::parse(setup.params.get(MEMBERS).unwrap_or_default())?;
         members.truncate(wanted);
         let Some(relay) = &setup.relay else {
             return Err(
@@ -110,7 +111,7 @@ impl Lab {
         parts.iter().zip(self.others()).map(read).collect()
     }
 
-    /// What each other node has. Fails where one has no Hadoop, or not that of the master.
+    /// The means of each other node. Fails where one has no Hadoop, or not that of the master.
     fn facts(&self, dir: &Path, own: &Distribution) -> Result<Vec<NodeFacts>, String> {
         let answers = self.ask(PATIENCE, |_| Wanted::Facts { dir: dir.to_owned() })?;
         let facts = answers.into_iter().zip(self.others()).map(|(answer, one)| match answer {
@@ -213,7 +214,7 @@ struct State {
     has_begun: bool,
     /// Why it cannot be used any more.
     broken: Option<String>,
-    asked: Option<Instant>,
+    asked_ns: Option<u64>,
 }
 
 impl Far {
@@ -245,7 +246,7 @@ impl Far {
         Ok(())
     }
 
-    /// What every other node has counted, with its name. Fails, now and from then on, where a daemon of one has ended
+    /// The counters of every other node, with its name. Fails, now and from then on, where a daemon of one has ended
     /// or one does not answer.
     pub fn look(&self) -> Result<Vec<(String, Counted)>, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,7 +258,7 @@ impl Far {
             return Err(why.clone());
         }
         let answers = self.lab.ask(ANSWER, |_| Wanted::Check { id: self.id });
-        state.asked = Some(Instant::now());
+        state.asked_ns = Some(sys::clock::now_ns());
         let all = answers.and_then(|answers| {
             let named = answers.into_iter().zip(self.lab.others()).map(|(answer, one)| match answer {
                 Answer::Runs(counted) => Ok((one.name.clone(), counted)),
@@ -273,7 +274,8 @@ impl Far {
     /// Fails as [`Far::look`] does; asks not more often than is of use.
     pub fn check(&self) -> Result<(), String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = state.asked.is_none_or(|asked| asked.elapsed() >= PAUSE);
+        let is_new =
+            state.asked_ns.is_none_or(|asked_ns| sys::clock::now_ns().saturating_sub(asked_ns) >= PAUSE_NS);
         match (&state.broken, state.has_begun && is_new) {
             (Some(why), _) => Err(why.clone()),
             (None, false) => Ok(()),
@@ -281,7 +283,7 @@ impl Far {
         }
     }
 
-    /// What the logs of the other nodes' daemons say of a failure, the first that says something.
+    /// The line of a log of the other nodes' daemons about a failure, or about a disk that is full.
     pub fn cause(&self, full_disks: bool) -> Option<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.broken.is_some() || !state.has_begun {
@@ -303,5 +305,41 @@ impl Far {
 impl Drop for Far {
     fn drop(&mut self) {
         LIVING.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| *id != self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(memory_mib: u64, cores: u32, disk_mib: u64) -> Facts {
+        Facts { memory: memory_mib << 20, cores, disk_free: disk_mib << 20 }
+    }
+
+    #[test]
+    fn every_node_gets_what_the_least_one_has() {
+        let (sizes, disk) = sized(&["a", "b"], &[facts(16_384, 8, 9_000), facts(8_192, 2, 4_000)]).unwrap();
+        let alone = sizing::sizes(&facts(8_192, 2, 4_000), 1).unwrap();
+        assert_eq!((sizes.nodes, sizes.slots), (2, 2 * alone.slots));
+        assert_eq!((sizes.container, sizes.node_memory), (alone.container, alone.node_memory));
+        assert_eq!(disk, 8_000 << 20);
+        let why = &sizes.derived.last().unwrap().why;
+        assert!(why.contains("b has the least memory") && why.contains("b the fewest cores"), "{why}");
+        let (even, _) = sized(&["a", "b"], &[facts(8_192, 2, 1), facts(8_192, 2, 1)]).unwrap();
+        assert!(!even.derived.last().unwrap().why.contains("least"));
+        assert!(sized(&["a", "b"], &[facts(8_192, 2, 1), facts(512, 2, 1)]).unwrap_err().starts_with("b: "));
+    }
+
+    #[test]
+    fn all_nodes_need_one_hadoop_and_a_java_that_takes_names() {
+        let java = crate::workload::hadoop::java::Java { home: "/j".into(), version: 17 };
+        let own = Distribution { version: "3.4.2".to_owned(), class_path: Vec::new(), java, is_users: false };
+        let of = |hadoop: &str, java| {
+            let hadoop = hadoop.to_owned();
+            fits(&NodeFacts { memory: 1, cores: 1, disk_free: 1, hadoop, java }, &own, "b", "a")
+        };
+        assert_eq!(of("3.4.2", 11), Ok(()));
+        assert!(of("3.3.6", 17).unwrap_err().contains("b has Hadoop 3.3.6, and a has 3.4.2"));
+        assert!(of("3.4.2", 8).unwrap_err().contains("b has Java 8"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the master asks of the other nodes of a cluster, and what they answer, as bytes that the program passes on.
+//! The questions of a master to the other nodes of a cluster, and their answers, as bytes that the program passes on.
 
 use std::path::PathBuf;
 
@@ -19,16 +19,16 @@ pub struct Task {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wanted {
-    /// What the node has for a cluster with files in this folder.
+    /// Asks for what the node has for a cluster with files in this folder.
     Facts {
         dir: PathBuf,
     },
     Start(Box<Beginning>),
-    /// Whether the daemons of a cluster run, and what the node has counted.
+    /// Asks whether the daemons of a cluster run, and for the counters of the node.
     Check {
         id: u64,
     },
-    /// What the logs of its daemons say of a failure, or of a disk that is full.
+    /// Asks for the line of its daemons' logs about a failure, or about a disk that is full.
     Cause {
         id: u64,
         full_disks: bool,
@@ -65,7 +65,7 @@ pub enum Answer {
     Cause(Option<String>),
 }
 
-/// What a node has.
+/// The means of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeFacts {
     /// Bytes.

@@ -4,6 +4,7 @@
 //! ends, or whose DataNode the NameNode has not heard for a minute (a link between nodes, not the one to us) ends the
 //! cluster on the master at once, with the client that would wait for it.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -13,9 +14,8 @@ use serde_json::Value;
 use super::Far;
 use super::counted::Counted;
 use crate::workload::guard;
-use crate::workload::hadoop::cluster::Cluster;
 use crate::workload::hadoop::machine_use::MachineUse;
-use crate::workload::hadoop::rest::{number, text};
+use crate::workload::hadoop::rest::{Door, number, text};
 
 const PAUSE: Duration = Duration::from_secs(2);
 /// The question to the NameNode about its DataNodes.
@@ -23,12 +23,21 @@ const DATA_NODES: &str = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo";
 /// Seconds without a word of a DataNode, which speaks every three, after which its node is given up.
 const SILENT: f64 = 60.0;
 
+/// The master's side of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Master<'a> {
+    pub name: &'a str,
+    /// With the mark of its processes.
+    pub folder: &'a Path,
+    pub name_node: Door<'a>,
+}
+
 /// Does something, and watches the nodes meanwhile: what each used, and all together; times are milliseconds since
 /// 1970.
-pub fn during<T>(cluster: &Cluster, far: &Far, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, MachineUse) {
+pub fn during<T>(master: Master<'_>, far: &Far, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, MachineUse) {
     std::thread::scope(|scope| {
         let (tell, ends) = channel::<()>();
-        let watcher = scope.spawn(move || watch(cluster, far, &ends));
+        let watcher = scope.spawn(move || watch(master, far, &ends));
         let done = work();
         drop(tell);
         // Without what was seen there is no use to tell of.
@@ -37,23 +46,23 @@ pub fn during<T>(cluster: &Cluster, far: &Far, work: impl FnOnce() -> T) -> (T, 
     })
 }
 
-fn watch(cluster: &Cluster, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, MachineUse) {
+fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, MachineUse) {
     let mut all: Vec<(NodeUse, [Counted; 2])> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
     loop {
-        let seen = far.look().and_then(|others| silent(cluster).map(|()| others));
+        let seen = far.look().and_then(|others| silent(master).map(|()| others));
         let others = match seen {
             Ok(others) => others,
             Err(why) => {
                 far.give_up(why);
                 // The client of a cluster that is broken would wait for it.
-                let _left_to_the_cluster = guard::end_marked(&cluster.site.folder);
+                let _left_to_the_cluster = guard::end_marked(master.folder);
                 break;
             }
         };
         let to_ms = now_ms();
         let mut is_full = false;
-        let own = (cluster.site.network.master().to_owned(), Counted::now());
+        let own = (master.name.to_owned(), Counted::now());
         for (name, counted) in std::iter::once(own).chain(others) {
             match all.iter_mut().find(|(known, _)| known.node == name) {
                 None => all.push((NodeUse { node: name, ..NodeUse::default() }, [counted.clone(), counted])),
@@ -80,8 +89,8 @@ fn now_ms() -> u64 {
 }
 
 /// Fails where the NameNode has not heard a DataNode for long. One that does not answer is judged by others.
-fn silent(cluster: &Cluster) -> Result<(), String> {
-    match cluster.name_node().get(DATA_NODES).ok().and_then(|answer| unheard(&answer)) {
+fn silent(master: Master<'_>) -> Result<(), String> {
+    match master.name_node.get(DATA_NODES).ok().and_then(|answer| unheard(&answer)) {
         None => Ok(()),
         Some((node, seconds)) => Err(format!(
             "{node}: its DataNode was not heard for {seconds:.0} s: is its link to the other nodes down?"
