@@ -123,13 +123,14 @@ mod tests {
             (price(&all), watts(&all))
         };
         let one = |name: &str, rest: &str| {
-            format!("[[nodes]]\nname = \"{name}\"\naddress = \"10.0.0.1\"\n{rest}\n")
+            let last = name.len();
+            format!("[[nodes]]\nname = \"{name}\"\naddress = \"10.0.0.{last}\"\n{rest}\n")
         };
         let like =
-            read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("b", "price = \"2/h\"\nwatts = 20")));
+            read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("bb", "price = \"2/h\"\nwatts = 20")));
         let (price, watts) = nodes(&like);
         assert_eq!((price.map(|price| price.amount.low), watts), (Some(3.0), Some(30.0)));
-        let other = read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("b", "price = \"2\"")));
+        let other = read(&(one("a", "price = \"1/h\"\nwatts = 10") + &one("bb", "price = \"2\"")));
         assert_eq!(nodes(&other), (None, None));
     }
 }

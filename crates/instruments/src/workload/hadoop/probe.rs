@@ -173,8 +173,8 @@ fn tell(cluster: &Cluster, record: &mut dyn Record) {
     let (hadoop, sizes) = (&cluster.site.distribution, &cluster.sizes);
     let whose = if hadoop.is_users { " of HADOOP_HOME" } else { "" };
     let place = match sizes.nodes {
-        1 => "1 node on the loopback, which has every daemon".to_owned(),
         _ if cluster.lab().is_some() => cluster.lab().map(Lab::sentence).unwrap_or_default(),
+        1 => "1 node on the loopback, which has every daemon".to_owned(),
         nodes => {
             format!("{nodes} nodes and a master, each in a network namespace of its own on this machine")
         }

@@ -53,19 +53,19 @@ impl PartialEq for Lab {
 impl Eq for Lab {}
 
 impl Lab {
-    /// True where a cluster of so many nodes is on several hosts. Fails where the parameter names fewer.
+    /// True where a cluster is on nodes of a lab, be it on the first alone. Fails where the parameter names fewer.
     pub fn is_meant(setup: &Setup, nodes: u32) -> Result<bool, String> {
         let members = member::parse(setup.params.get(MEMBERS).unwrap_or_default())?;
         let (wanted, there) = (usize::try_from(nodes).unwrap_or(usize::MAX), members.len());
         match there {
             0 => Ok(false),
             _ if wanted > there => Err(format!("nodes={nodes}: --on names {}", count(there, "node"))),
-            _ => Ok(wanted > 1),
+            _ => Ok(true),
         }
     }
 
-    /// The first so many nodes of the parameter; `None` where it is empty, or the first is meant alone. Fails where
-    /// there are not as many, and where the study has not got them as children.
+    /// The first so many nodes of the parameter; `None` where it is empty. Fails where there are not as many, and where
+    /// the study has not got them as children.
     pub fn from_setup(setup: &Setup, nodes: u32) -> Result<Option<Lab>, String> {
         if !Lab::is_meant(setup, nodes)? {
             return Ok(None);
@@ -95,6 +95,9 @@ impl Lab {
 
     /// Asks every other node. Fails with the name of one that does not do it.
     fn ask(&self, patience: Duration, wanted: impl Fn(usize) -> Wanted) -> Result<Vec<Answer>, String> {
+        if self.others().next().is_none() {
+            return Ok(Vec::new());
+        }
         let living = LIVING.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let task = |at: usize| Task { living: living.clone(), wanted: wanted(at) }.pack();
         let bodies = (1..self.members.len()).map(task).collect::<Result<_, _>>()?;
@@ -143,6 +146,9 @@ impl Lab {
         let named = |one: &Member| format!("{} ({})", one.name, one.address);
         let others: Vec<String> = self.others().map(named).collect();
         let master = self.members.first().map(named).unwrap_or_default();
+        if others.is_empty() {
+            return format!("1 node of a lab, which has every daemon: {master}");
+        }
         format!(
             "{} of a lab, each with a DataNode and a NodeManager: {master}, which has the other daemons too, {}",
             count(self.members.len(), "node"),
