@@ -1,4 +1,5 @@
-//! A task that another child carries out for the measuring child: send a load, or be the far end of network tests.
+//! A task that another child carries out for the measuring child: send a load, be the far end of network tests, or a
+//! node of a Hadoop cluster.
 //!
 //! The program passes tasks on as bytes. The receiving child decodes them; bytes that are not a task are refused, never
 //! trusted.
@@ -8,14 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::net::far;
 use crate::load::{self, Load};
+use crate::workload::hadoop;
 
-/// One task for a generator or a far end.
+/// One task for a generator, a far end or a node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum RemoteTask {
     /// Send this load.
     Load(Box<Load>),
     /// Listen as the far end of network tests.
     Listen(far::Wanted),
+    /// Be a node of a Hadoop cluster.
+    Hadoop(Box<hadoop::lab::task::Task>),
 }
 
 impl RemoteTask {
@@ -29,10 +33,11 @@ impl RemoteTask {
 ///
 /// Fails when the bytes are no task, or when the task fails.
 pub fn serve(bytes: &[u8], start: &mut dyn FnMut() -> Option<u64>) -> Result<Loaded, String> {
-    let task: RemoteTask =
-        postcard::from_bytes(bytes).map_err(|error| format!("neither a load nor a far end: {error}"))?;
+    let task: RemoteTask = postcard::from_bytes(bytes)
+        .map_err(|error| format!("no load, no far end and no node of a cluster: {error}"))?;
     match task {
         RemoteTask::Load(load) => load::serve(*load, start),
         RemoteTask::Listen(wanted) => far::serve(&wanted, start),
+        RemoteTask::Hadoop(task) => hadoop::lab::host::serve(*task, start),
     }
 }

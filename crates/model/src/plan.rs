@@ -255,6 +255,9 @@ pub const TARGET_MARK: &str = "{target}";
 /// The parameter of tests of the network that names the child which is their far end.
 pub const FAR: &str = "far";
 
+/// The parameter of jobs on a cluster that names the nodes of a lab on which it is.
+pub const MEMBERS: &str = "members";
+
 /// Version of plans; a newer one is refused.
 pub const PLAN_VERSION: u32 = 1;
 
@@ -329,10 +332,20 @@ impl Plan {
         Some(text.replace(TARGET_MARK, &named(target)).replace("{machine}", &named(machine)))
     }
 
-    /// The role of its generators in messages: `generator`, or `far end` for tests of the network.
+    /// The role of its generators in messages: `generator`, `far end` for tests of the network, or `node` of a cluster.
     pub fn role(&self) -> &'static str {
         let is_far = self.cells.iter().any(|cell| cell.params.get(FAR).is_some());
-        if is_far { "far end" } else { "generator" }
+        match (self.is_cluster(), is_far) {
+            (true, _) => "node",
+            (false, true) => "far end",
+            (false, false) => "generator",
+        }
+    }
+
+    /// True if its machine and its generators are the nodes of one cluster.
+    pub fn is_cluster(&self) -> bool {
+        let has_members = |cell: &Cell| cell.params.get(MEMBERS).is_some_and(|value| !value.is_empty());
+        self.cells.iter().any(has_members)
     }
 
     /// The keys on which arms differ: left out when rows of different arms are matched.

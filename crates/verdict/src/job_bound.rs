@@ -2,7 +2,7 @@
 //!
 //! Medians of the run's figures. CPUs come before the disk, the disk before the start of processes, that before the
 //! room for tasks; each only where it is nearly used up. The network between nodes of one machine is CPU time, so it is
-//! no limit of its own. A slow node is found from the times of maps (`jobs`).
+//! no limit of its own; that between hosts is not judged. A slow node is found from the times of maps (`jobs`).
 
 use model::Params;
 use model::answer::{JobBound, JobLimit};

@@ -19,4 +19,5 @@ pub mod reach;
 pub mod run;
 mod score;
 pub mod select;
+pub mod together;
 pub mod wall;

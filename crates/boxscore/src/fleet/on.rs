@@ -21,15 +21,16 @@ use super::content::Carried;
 use super::copy::tree_folder;
 use super::reach;
 use super::select::{self, Chosen};
+use super::together;
 use crate::cli::costs::{CostArgs, USUAL_CURRENCY};
-use crate::cli::lab::on::{OnArgs, PutArgs};
+use crate::cli::lab::on::{OnArgs, PutArgs, Together};
 use crate::cli::lab::reach::ReachArgs;
 use crate::cli::lab::select::SelectArgs;
 use crate::cli::run::RunArgs;
 use crate::error::{CliError, Kind};
 use crate::lookup::inventory::{self, Found};
 use crate::out;
-use crate::plan::trees;
+use crate::plan::{self, trees};
 use crate::study::stop_signal::StopSignal;
 
 /// Processors that boxscore is built for, as `uname -m` calls them.
@@ -301,6 +302,8 @@ fn none_left() -> CliError {
 /// The nodes that a run is told of: those that are measured, and those that send load.
 struct Asked {
     measured: Chosen,
+    /// Where the measured ones reach each other, if they are one machine.
+    together: Option<String>,
     generators: Vec<Host>,
     /// `--from` that are commands.
     commands: Vec<String>,
@@ -325,7 +328,9 @@ impl Asked {
                 None => commands.push(text.clone()),
             }
         }
-        Ok(Asked { measured, generators, commands })
+        let is_cluster = plan::cluster::is_meant(args, instruments::cards(), measured.hosts.len())?;
+        let together = is_cluster.then(|| together::members(&measured.hosts)).transpose()?;
+        Ok(Asked { measured, together, generators, commands })
     }
 
     fn hosts(&self) -> Vec<Host> {
@@ -382,8 +387,19 @@ pub fn expanded(
         let folder = tree_folder(tree.folder())?;
         Carried::new(tree, &folder, names())
     });
+    let content = match content.transpose()? {
+        None if plan::cluster::needs_hadoop(args, instruments::cards())? => together::distribution(names())?,
+        content => content,
+    };
     let options = reach::options(&reach)?;
-    let nodes = Nodes::prepare(&hosts, options, &args.lab.put, content.transpose()?, stop)?;
+    let nodes = Nodes::prepare(&hosts, options, &args.lab.put, content, stop)?;
+    if asked.together.is_some() && !nodes.left_out.is_empty() {
+        return Err(CliError::data(format!(
+            "nodes of the cluster are missing: {}",
+            reach::folded(&nodes.left_out)
+        ))
+        .hint("the lines above say why; leave them out of the expression for a smaller cluster"));
+    }
     let lost: Vec<&Host> = asked.generators.iter().filter(|host| nodes.left_out.contains(host)).collect();
     if !lost.is_empty() {
         return Err(no_generator(lost));
@@ -405,18 +421,24 @@ fn with(args: &RunArgs, asked: &Asked, via: impl Fn(&Host) -> Option<String>) ->
     args.lab.inventory = asked.measured.found.as_ref().map(|found| found.path.clone());
     let measured = asked.measured.hosts.iter().filter(|host| via(host).is_some());
     args.lab.names = measured.map(|host| host.name().to_owned()).collect();
-    args.via.extend(asked.measured.hosts.iter().filter_map(&via));
+    let mut measured: Vec<String> = asked.measured.hosts.iter().filter_map(&via).collect();
+    if let Some(members) = &asked.together {
+        let children = measured.split_off(1.min(measured.len()));
+        args.lab.together = Some(Together { members: members.clone(), children });
+    }
+    args.via.extend(measured);
     args.from = asked.commands.iter().cloned().chain(asked.generators.iter().filter_map(&via)).collect();
     if let Some(Found { inventory, .. }) = &asked.measured.found {
-        add_costs(&mut args.costs, &args.lab.names, inventory);
+        add_costs(&mut args.costs, &args.lab.names, args.lab.together.is_some(), inventory);
         let has_bmc = |name: &String| inventory.find(name).is_some_and(|node| node.bmc.is_some());
-        args.lab.have_bmcs = !args.lab.names.is_empty() && args.lab.names.iter().all(has_bmc);
+        let is_one = args.lab.together.is_some();
+        args.lab.have_bmcs = !is_one && !args.lab.names.is_empty() && args.lab.names.iter().all(has_bmc);
     }
     args
 }
 
 /// Adds prices and watts of nodes to those that the user gave.
-fn add_costs(costs: &mut CostArgs, names: &[String], inventory: &Inventory) {
+fn add_costs(costs: &mut CostArgs, names: &[String], is_one: bool, inventory: &Inventory) {
     let is_priced = !costs.price.is_empty();
     let currency = inventory.settings().currency.clone().unwrap_or_else(|| costs.currency.clone());
     let is_same = !is_priced || currency == costs.currency;
@@ -424,13 +446,21 @@ fn add_costs(costs: &mut CostArgs, names: &[String], inventory: &Inventory) {
     let own = |given: &[String], name: &str| {
         given.iter().any(|text| text.split_once('=').is_none_or(|(of, _)| of.trim() == name))
     };
-    for node in nodes {
-        if let Some(price) = node.price.as_ref().filter(|_| is_same && !own(&costs.price, &node.name)) {
-            costs.price.push(format!("{}={}", node.name, quoted(price)));
+    let mut add = |name: &str, price: Option<PriceText>, watts: Option<f64>| {
+        if let Some(price) = price.filter(|_| is_same && !own(&costs.price, name)) {
+            costs.price.push(format!("{name}={}", quoted(&price)));
         }
-        if let Some(watts) = node.watts.filter(|_| !own(&costs.watts, &node.name)) {
-            costs.watts.push(format!("{}={watts}", node.name));
+        if let Some(watts) = watts.filter(|_| !own(&costs.watts, name)) {
+            costs.watts.push(format!("{name}={watts}"));
         }
+    };
+    match names.first().filter(|_| is_one) {
+        // One that is of no inventory has neither, and so have all together.
+        Some(first) if nodes.len() == names.len() => {
+            add(first, together::price(&nodes), together::watts(&nodes));
+        }
+        Some(_) => {}
+        None => nodes.iter().for_each(|node| add(&node.name, node.price, node.watts)),
     }
     if !is_priced {
         costs.currency = currency;
@@ -461,7 +491,7 @@ pub fn of_plan(plan: &Plan, stop: &StopSignal) -> Result<Option<(Nodes, CostArgs
     let Chosen { hosts, found } = select::chosen(&access.names, &select, &reach)?;
     let mut costs = CostArgs { currency: USUAL_CURRENCY.to_owned(), ..CostArgs::default() };
     if let Some(Found { inventory, .. }) = &found {
-        add_costs(&mut costs, &access.names, inventory);
+        add_costs(&mut costs, &access.names, plan.is_cluster(), inventory);
     }
     let put = PutArgs { binaries: path(&access.binaries), remove: false };
     let content = Carried::of_plan(plan, &access.names)?;

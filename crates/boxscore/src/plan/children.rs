@@ -108,8 +108,11 @@ pub fn far(args: &RunArgs) -> Result<Option<Via>, CliError> {
     args.given.value(FAR).map(|text| child("--far", text, FAR.to_owned())).transpose()
 }
 
-/// The children that are no machines: generators, or a far end.
+/// The children that are no machines: generators, a far end, or the other nodes of a cluster.
 pub fn others(args: &RunArgs, chosen: &[&Card]) -> Result<Vec<Via>, CliError> {
+    if let (Some(together), None) = (&args.lab.together, args.from.first()) {
+        return together.children.iter().map(|text| child("--on", text, String::new())).collect();
+    }
     let Some(far) = far(args)? else { return generators(&args.from, chosen) };
     if let Some(card) = chosen.iter().find(|card| card.param(GENERATORS).is_some()) {
         return Err(CliError::usage(format!("--far: {} would take it for a generator of load", card.name))

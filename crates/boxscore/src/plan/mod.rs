@@ -18,6 +18,7 @@ mod budget;
 mod cells;
 mod children;
 mod choice;
+pub mod cluster;
 mod command;
 mod fits;
 mod flags;

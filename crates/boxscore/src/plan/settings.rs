@@ -8,6 +8,7 @@ use model::params::Implied;
 use model::plan::Target;
 use model::{Arm, Card, Cell, Flag, Means, ParamKind, ParamSpec, Params};
 
+use super::cluster;
 use super::mixes::Named;
 use super::setting::{Scope, Setting};
 use super::targets::{self, Given};
@@ -75,6 +76,8 @@ impl Settings {
         }
         let listens = listen::implied(&all, args, chosen);
         all.fixed.extend(listens);
+        let of_cluster = cluster::implied(&all, args, chosen)?;
+        all.fixed.extend(of_cluster);
         // A plan is stored, and no user name or password with it.
         login::refuse(all.all().map(|setting| (setting.key.as_str(), setting.value.as_str())))?;
         all.check_rates()?;

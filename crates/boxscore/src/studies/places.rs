@@ -80,7 +80,7 @@ impl Places {
     /// The options of a run on some of them.
     pub fn options(&self, wanted: &[&Place]) -> OnArgs {
         let names = wanted.iter().filter_map(|place| place.node()).map(str::to_owned);
-        OnArgs { on: names.collect(), ..self.on.clone() }
+        OnArgs { on: names.collect(), each_alone: true, ..self.on.clone() }
     }
 }
 

@@ -276,6 +276,7 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
     let (mut nodes, mut cost) = (None, Cost::default());
     if let Some((found, costs)) = on::of_plan(&plan, stop)? {
         plan.machines = found.lead(&plan.machines);
+        plan.generators = found.lead(&plan.generators).to_vec();
         cost = Costs::read(&costs)?.split(&mut plan)?;
         nodes = Some(found);
     }

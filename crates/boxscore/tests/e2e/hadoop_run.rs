@@ -25,7 +25,7 @@ fn run(bench: &Bench, home: &Path, args: &[&str]) -> Said {
 }
 
 /// The figures of a run of one take each, by instrument, metric and the parameters beside the take's.
-fn figures(run: &RunData) -> BTreeMap<String, f64> {
+pub fn figures(run: &RunData) -> BTreeMap<String, f64> {
     let mut all = BTreeMap::new();
     for series in run.rows() {
         let step = series.key.params.get("step").map_or_else(String::new, |step| format!(" {step}"));
@@ -36,7 +36,7 @@ fn figures(run: &RunData) -> BTreeMap<String, f64> {
 }
 
 /// Processes of clusters whose folders are below `dir`.
-fn processes_of(dir: &Path) -> Vec<i32> {
+pub fn processes_of(dir: &Path) -> Vec<i32> {
     let folders = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let folders = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(guard::PRIVATE));
     folders.flat_map(|folder| guard::marked(&folder.path())).collect()
@@ -44,7 +44,7 @@ fn processes_of(dir: &Path) -> Vec<i32> {
 
 /// Waits until nothing of a cluster is left: no process with its mark, and no folder.
 #[track_caller]
-fn assert_nothing_left(dir: &Path) {
+pub fn assert_nothing_left(dir: &Path) {
     let until = Instant::now() + PATIENCE;
     loop {
         let left: Vec<String> = std::fs::read_dir(dir)

@@ -17,6 +17,7 @@ mod faults;
 mod from;
 mod frozen;
 mod hadoop;
+mod hadoop_on;
 mod hadoop_run;
 mod held_back;
 mod history;

@@ -148,7 +148,7 @@ pub const KILLED: Metric<Count> = Metric::neither(
 pub const BUSY: Metric<Ratio> = Metric::neither(
     "cpus-busy",
     "share of the CPUs' time in which they ran something, whatever it was, from the start of the client until it ended: \
-     of the CPUs that the cluster may use",
+     of the CPUs that the cluster may use; on several hosts the mean of them",
 )
 .percent()
 .share()

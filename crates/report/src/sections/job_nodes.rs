@@ -5,6 +5,7 @@ use maud::Markup;
 use model::doc::{JobDoc, JobTimelineDoc, NodeUsedDoc};
 use model::format::{Kind, quantity};
 use model::node_use::Stretch;
+use model::plan::MEMBERS;
 use model::unit::Unit;
 
 use crate::plot::line::{Marker, Point, Series};
@@ -14,6 +15,11 @@ use crate::scale::AxisSpec;
 
 /// A quantity of a stretch; `None` where it is not known.
 type Of = fn(&Stretch) -> Option<u64>;
+
+/// True of nodes that are hosts of a lab, and counted as such.
+fn is_on_hosts(job: &JobDoc) -> bool {
+    job.params.get(MEMBERS).is_some_and(|members| !members.is_empty())
+}
 
 /// How the CPU time of each node's processes divides; `None` where it is not known.
 pub fn split(job: &JobDoc) -> Option<Markup> {
@@ -30,7 +36,11 @@ pub fn split(job: &JobDoc) -> Option<Markup> {
     let plot = || Stack {
         caption: Caption::new(format!("{}: its nodes used {} of CPU time", job.name, time(all))).subtitle(
             format!(
-                "processes of each node, those that ended too where their parent waited; 100 % is {}",
+                "{}; 100 % is {}",
+                match is_on_hosts(job) {
+                    true => "all that ran on each host",
+                    false => "processes of each node, those that ended too where their parent waited",
+                },
                 time(most)
             ),
         ),
@@ -47,28 +57,22 @@ pub fn over_time(job: &JobDoc, timeline: &JobTimelineDoc) -> Vec<Markup> {
         return Vec::new();
     }
     let bytes = Kind::for_unit(Unit::BytesPerSec);
-    let all: [(&str, &str, Kind, f64, [Of; 2]); 3] = [
-        (
-            "cores busy",
+    let (of_cpus, of_disk, of_network) = match is_on_hosts(job) {
+        true => (
+            "CPU time of all that ran on each host, user and system",
+            "bytes over all disks of each host, both ways",
+            "bytes over all interfaces of each host but the loopback, both ways",
+        ),
+        false => (
             "CPU time of each node's processes, user and system",
-            Kind::for_unit(Unit::Count),
-            1.0,
-            [|one| one.user_ms, |one| one.system_ms],
-        ),
-        (
-            "disk",
             "bytes that they read from disk and gave to be written; what the page cache answered is not in it",
-            bytes,
-            1e3,
-            [|one| one.read, |one| one.written],
-        ),
-        (
-            "network",
             "bytes over each node's link, both ways",
-            bytes,
-            1e3,
-            [|one| one.received, |one| one.sent],
         ),
+    };
+    let all: [(&str, &str, Kind, f64, [Of; 2]); 3] = [
+        ("cores busy", of_cpus, Kind::for_unit(Unit::Count), 1.0, [|one| one.user_ms, |one| one.system_ms]),
+        ("disk", of_disk, bytes, 1e3, [|one| one.read, |one| one.written]),
+        ("network", of_network, bytes, 1e3, [|one| one.received, |one| one.sent]),
     ];
     all.into_iter()
         .map(|(what, said, kind, scale, of)| plot(job, timeline, (what, said), kind, (scale, of)))

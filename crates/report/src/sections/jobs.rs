@@ -15,7 +15,7 @@ use crate::plot::timeline::{Bar, Group};
 use crate::plot::{Caption, LinePlot, Size, Stack, Timeline};
 use crate::scale::AxisSpec;
 use crate::section::{ReportInput, Section};
-use crate::text::jobs::{efficiency, phases};
+use crate::text::jobs::{efficiency, nodes, phases};
 
 pub static SECTION: Section = Section::new(11, draw);
 
@@ -53,6 +53,7 @@ fn body(jobs: &[JobDoc], curves: &[NodeScalingDoc]) -> Markup {
     };
     let lines = jobs.iter().map(|job| (job, line(job))).filter(|(_, text)| !text.is_empty());
     html! {
+        @if let Some(placed) = jobs.iter().find_map(nodes) { p { "Cluster of " (placed) "." } }
         ul class="plain" { @for (job, text) in lines { li { (page::prose(&format!("{}: {text}", job.name))) } } }
         (page::grid(&plots))
         @for (job, timeline) in drawn.iter().take(MOST_TIMELINES) {

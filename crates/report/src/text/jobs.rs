@@ -3,12 +3,15 @@
 
 use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
 use model::format::{Kind, count, percent, quantity};
+use model::plan::MEMBERS;
+use model::ranges::fold;
 use model::unit::Unit;
 
 use super::{Look, hang};
 
 /// The lines of a run; empty without a job.
 pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+    let placed = jobs.iter().find_map(nodes).map(|text| hang("cluster  ", &text, look.columns));
     let scaled = scaling.iter().map(|one| {
         let arm = if one.arm.is_empty() { String::new() } else { format!(" ({})", one.arm) };
         hang("scaling  ", &format!("{}{arm}: {}", one.name, points(one)), look.columns)
@@ -26,7 +29,15 @@ pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String 
         let of = if job.name.contains(&fault.fault) { String::new() } else { format!("{} of ", fault.fault) };
         hang("fault    ", &format!("{of}{}: {}", job.name, fault.sentence), look.columns)
     });
-    scaled.chain(phased).chain(bound).chain(faults).collect()
+    placed.into_iter().chain(scaled).chain(phased).chain(bound).chain(faults).collect()
+}
+
+/// `node[1-3]; node1 is the master`: the nodes of a lab that a cluster was on.
+pub fn nodes(job: &JobDoc) -> Option<String> {
+    let members = job.params.get(MEMBERS).filter(|members| !members.is_empty())?;
+    let names: Vec<&str> = members.split_whitespace().filter_map(|one| one.split('@').next()).collect();
+    let master = names.first()?;
+    Some(format!("{}; {master} is the master", fold(names.iter().copied(), |_| true)))
 }
 
 /// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.

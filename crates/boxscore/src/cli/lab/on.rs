@@ -31,6 +31,21 @@ pub struct OnArgs {
     /// Each of them has a BMC.
     #[arg(skip)]
     pub have_bmcs: bool,
+    /// They are measured as one machine.
+    #[arg(skip)]
+    pub together: Option<Together>,
+    /// Each of them is a machine, whatever is measured.
+    #[arg(skip)]
+    pub each_alone: bool,
+}
+
+/// Nodes that are one machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Together {
+    /// All of them with their addresses, the master first.
+    pub members: String,
+    /// `NAME=COMMAND` of all but the first.
+    pub children: Vec<String>,
 }
 
 /// How boxscore comes to nodes, and stays there.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::host::Namespace;
 use super::{PATIENCE, PROGRAM, Said};
 
 const SSHD: &str = "/usr/sbin/sshd";
@@ -16,6 +17,8 @@ const SSHD: &str = "/usr/sbin/sshd";
 pub struct Fleet {
     pub dir: TempDir,
     pub port: u16,
+    /// A network namespace of each, which have a network of their own.
+    wires: Option<Wires>,
     servers: Vec<Child>,
 }
 
@@ -32,6 +35,11 @@ fn done(output: std::io::Result<Output>, what: &str) -> String {
 impl Fleet {
     /// Starts so many servers; each gets the lines of `config` for its number, from 1 on.
     pub fn start(count: usize, config: impl Fn(usize) -> String) -> Fleet {
+        Fleet::start_on(count, None, config)
+    }
+
+    /// The same, each in a network namespace.
+    pub fn start_on(count: usize, wires: Option<Wires>, config: impl Fn(usize) -> String) -> Fleet {
         let dir = TempDir::new().expect("a temporary directory");
         let port = TcpListener::bind("127.0.2.1:0").and_then(|one| one.local_addr()).expect("a port").port();
         for key in ["id"].iter().chain(&HOST_KEYS) {
@@ -44,7 +52,7 @@ impl Fleet {
         if super::root() {
             fs::create_dir_all("/run/sshd").expect("/run/sshd");
         }
-        let mut fleet = Fleet { dir, port, servers: Vec::new() };
+        let mut fleet = Fleet { dir, port, wires, servers: Vec::new() };
         fleet.configure(count);
         for number in 1..=count {
             let server = fleet.server(number, &config(number));
@@ -53,6 +61,17 @@ impl Fleet {
         let all = fleet.servers.len();
         (1..=all).for_each(|number| fleet.wait_for(number));
         fleet
+    }
+
+    /// `127.0.2.` with the network of loopback addresses.
+    fn net(&self) -> &'static str {
+        if self.wires.is_some() { WIRED } else { "127.0.2." }
+    }
+
+    /// `boxscore` where it reaches servers in namespaces, for verbs with `--on`.
+    pub fn on_wires(&self, words: &[&str]) -> Command {
+        let wrapper = self.wires.as_ref().map(Wires::wrapper).unwrap_or_default();
+        self.on_behind(&wrapper.iter().map(String::as_str).collect::<Vec<_>>(), words)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -64,12 +83,13 @@ impl Fleet {
         let path = |name: &str| self.path(name).display().to_string();
         let key = fs::read_to_string(self.path("hostkey.pub")).expect("a key");
         let port = self.port;
-        let names: Vec<String> = (1..=count).map(|number| format!("[127.0.2.{number}]:{port}")).collect();
+        let names: Vec<String> =
+            (1..=count).map(|number| format!("[{}{number}]:{port}", self.net())).collect();
         fs::write(self.path("known_hosts"), format!("{} {key}", names.join(","))).expect("known_hosts");
         let user = done(Command::new("id").arg("-un").output(), "id");
         let mut text = String::new();
         for number in 1..=count {
-            text.push_str(&format!("Host node{number}\n HostName 127.0.2.{number}\n"));
+            text.push_str(&format!("Host node{number}\n HostName {}{number}\n", self.net()));
         }
         text.push_str(&format!(
             "Host alias*\n HostName 127.0.2.1\nHost *\n Port {port}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n \
@@ -90,9 +110,10 @@ impl Fleet {
         };
         let text = format!(
             "[groups]\neven = \"{}\"\nodd = \"{}\"\n\n[[nodes]]\nname = \"rack[1-{count}]\"\n\
-             address = \"127.0.2.1+{count}\"\nport = {}\n",
+             address = \"{}1+{count}\"\nport = {}\n",
             of(0).join(","),
             of(1).join(","),
+            self.net(),
             self.port
         );
         fs::write(self.path("lab.toml"), text).expect("an inventory");
@@ -112,16 +133,18 @@ impl Fleet {
         let own =
             if more.contains("HostKey ") { String::new() } else { format!("HostKey {}\n", path("hostkey")) };
         let config = format!(
-            "{more}\nPort {}\nListenAddress 127.0.2.{number}\n{own}AuthorizedKeysFile {}\nPidFile none\n\
+            "{more}\nPort {}\nListenAddress {}{number}\n{own}AuthorizedKeysFile {}\nPidFile none\n\
              StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
              SetEnv FLEET_NAME=node{number}\n",
             self.port,
+            self.net(),
             path("authorized")
         );
         let file = self.path(&format!("sshd{number}.conf"));
         fs::write(&file, config).expect("a configuration");
         let log = fs::File::create(self.path(&format!("sshd{number}.log"))).expect("a log");
-        let mut command = Command::new(SSHD);
+        let mut command =
+            self.wires.as_ref().map_or_else(|| Command::new(SSHD), |wires| wires.command(number));
         command
             .arg("-D")
             .arg("-e")
@@ -255,6 +278,54 @@ impl Drop for Fleet {
             let _reaped = server.wait();
         }
     }
+}
+
+/// The network of namespaces.
+const WIRED: &str = "10.254.77.";
+
+/// A bridge in a namespace of its own, where the controller is, and a namespace for each server; they go with it.
+pub struct Wires {
+    hub: Namespace,
+    nodes: Vec<Namespace>,
+}
+
+impl Wires {
+    pub fn new(count: usize) -> Result<Wires, String> {
+        let hub = Namespace::new("hub")?;
+        hub.ip("link add bxtbr type bridge")?;
+        hub.ip(&format!("address add {WIRED}254/24 dev bxtbr"))?;
+        hub.ip("link set bxtbr up")?;
+        hub.ip("link set lo up")?;
+        let mut wires = Wires { hub, nodes: Vec::new() };
+        for number in 1..=count {
+            let node = Namespace::new(&format!("node{number}"))?;
+            let port = format!("bxtn{number}");
+            wires.hub.ip(&format!("link add {port} type veth peer name eth0 netns {}", node.0))?;
+            wires.hub.ip(&format!("link set {port} master bxtbr up"))?;
+            node.ip(&format!("address add {WIRED}{number}/24 dev eth0"))?;
+            node.ip("link set lo up")?;
+            node.ip("link set eth0 up")?;
+            wires.nodes.push(node);
+        }
+        Ok(wires)
+    }
+
+    /// The words before a command of the controller.
+    pub fn wrapper(&self) -> Vec<String> {
+        within(&self.hub)
+    }
+
+    fn command(&self, number: usize) -> Command {
+        let words = within(&self.nodes[number - 1]);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).arg(SSHD);
+        command
+    }
+}
+
+/// `ip netns exec` would hide control groups.
+fn within(space: &Namespace) -> Vec<String> {
+    vec!["nsenter".to_owned(), format!("--net=/run/netns/{}", space.0), "--".to_owned()]
 }
 
 /// The lines by which a node has this cache folder.

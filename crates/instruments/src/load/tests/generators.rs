@@ -168,7 +168,7 @@ fn what_a_generator_brings_is_read_or_refused() {
         let error = run(bytes).err().unwrap().to_string();
         assert!(error.contains(says), "{error}");
     }
-    assert!(serve(&[9, 9], &mut || Some(0)).unwrap_err().contains("neither a load"));
+    assert!(serve(&[9, 9], &mut || Some(0)).unwrap_err().contains("no load, no far end"));
 }
 
 #[test]

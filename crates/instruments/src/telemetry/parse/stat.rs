@@ -1,9 +1,11 @@
 //! /proc/stat: CPU times in ticks, and counters of interrupts, context switches and forks since boot.
 
+use serde::{Deserialize, Serialize};
+
 use super::{lines, number, words};
 
 /// Ticks in each state since boot. Guest time is contained in user and nice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
     pub user: u64,
     pub nice: u64,

@@ -5,19 +5,22 @@
 //! HDFS takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not
 //! part of any figure. Loads with equal keys share a cluster.
 
-use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
+use model::node_use::NodeUse;
 use serde_json::Value;
 use sys::process::Start;
 
 use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, RESOURCE_MANAGER, Site};
 use super::distribution;
 use super::fault;
+use super::lab::{Far, Lab, watch};
+use super::machine_use::MachineUse;
 use super::network::Network;
+use super::node_use;
 use super::rest::{Door, number, text};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
@@ -36,7 +39,7 @@ const FORMAT: Duration = Duration::from_secs(60);
 /// The question about the state of HDFS to the NameNode.
 pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// Words of a daemon's log where its disk is full, and the free bytes below which one is.
-const NO_SPACE: &str = "No space left on device";
+pub(super) const NO_SPACE: &str = "No space left on device";
 const FULL: u64 = 32 << 20;
 /// Starts that are tried with other ports when others take them.
 const TRIES: usize = 3;
@@ -51,6 +54,8 @@ pub struct Key {
     pub cpus: Vec<usize>,
     /// Its daemons soon give up on a node that does not answer.
     pub is_quick: bool,
+    /// On other hosts too.
+    pub lab: Option<Lab>,
 }
 
 /// A running cluster.
@@ -63,6 +68,10 @@ pub struct Cluster {
     /// Seconds that the start took.
     pub start_seconds: f64,
     daemons: Vec<Daemon>,
+    /// Its part on other hosts.
+    far: Option<Far>,
+    /// Free bytes on the hosts of a lab, all together, when it was made.
+    pub lab_disk: Option<u64>,
     /// Data that jobs left for others, by its name.
     pub made: Vec<Made>,
     _ports: Vec<Port>,
@@ -208,10 +217,21 @@ impl Cluster {
         settings::check_folder(&path)?;
         let cores = u32::try_from(key.cpus.len()).unwrap_or(u32::MAX);
         let facts = Facts { memory: key.memory, cores, disk_free: free_bytes(&path)? };
-        let sizes = sizes(&facts, key.nodes)?;
-        let (network, reserved) = match key.nodes {
-            1 => (Network::Loopback, free_ports()?),
-            nodes => (Network::make(nodes, &path)?, Vec::new()),
+        let (network, reserved) = match (&key.lab, key.nodes) {
+            (Some(lab), _) => {
+                let network = Network::Lab(lab.place());
+                let reserved = free_ports(network.door())?;
+                lab.place().write_hosts(&path)?;
+                (network, reserved)
+            }
+            (None, 1) => (Network::Loopback, free_ports(Ipv4Addr::LOCALHOST)?),
+            (None, nodes) => (Network::make(nodes, &path)?, Vec::new()),
+        };
+        let (sizes, lab_disk) = match &key.lab {
+            Some(lab) => {
+                lab.sizes(&key.dir, facts, &distribution).map(|(sizes, disk)| (sizes, Some(disk)))?
+            }
+            None => (sizes(&facts, key.nodes)?, None),
         };
         let ports = match reserved.is_empty() {
             true => Ports::USUAL,
@@ -224,6 +244,8 @@ impl Cluster {
             sizes,
             start_seconds: 0.0,
             daemons: Vec::new(),
+            far: key.lab.clone().map(Far::new),
+            lab_disk,
             made: Vec::new(),
             _ports: reserved,
             folder: Some(folder),
@@ -238,35 +260,25 @@ impl Cluster {
     fn nodes(&self) -> Vec<String> {
         let network = &self.site.network;
         let mut all = vec![network.master().to_owned()];
-        all.extend(network.workers());
+        all.extend(network.workers_here());
         all.dedup();
         all
     }
 
     fn write_files(&self, name: &str) -> Result<(), String> {
-        let folder = self.site.node_folder(name);
-        let failed = |error: std::io::Error| format!("cannot make {}: {error}", folder.display());
-        for part in ["conf", "logs", "tmp", "nm-local", "nm-logs"] {
-            fs::create_dir_all(folder.join(part)).map_err(failed)?;
-        }
-        let node = Node {
+        let network = &self.site.network;
+        settings::write(&Node {
             name,
-            master: self.site.network.master(),
-            listen: self.site.network.listen(),
+            master: network.master(),
+            listen: &network.listen(),
             ports: self.ports,
-            folder: &folder,
+            folder: &self.site.node_folder(name),
             sizes: &self.sizes,
             replication: 1,
-            class_path: &self.site.distribution.class_path,
+            class_path: &network.class_path(&self.site.distribution.class_path),
             is_quick: self.key.is_quick,
             opens: self.site.opens(),
-        };
-        for (path, text) in settings::files(&node) {
-            let path = folder.join("conf").join(path);
-            path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-            sys::files::atomic_write(&path, text.as_bytes(), 0o600).map_err(|error| error.to_string())?;
-        }
-        Ok(())
+        })
     }
 
     fn bring_up(&mut self) -> Result<(), String> {
@@ -274,14 +286,17 @@ impl Cluster {
         let said = |what: &str| progress::current().report(&format!("starting a Hadoop cluster: {what}"));
         said("formatting HDFS");
         self.format()?;
-        let (master, workers, heaps) =
-            (self.site.network.master(), self.site.network.workers(), self.sizes.heaps);
+        let (site, heaps) = (Arc::clone(&self.site), self.sizes.heaps);
+        let (master, workers) = (site.network.master(), site.network.workers());
         said("its daemons");
         self.add(NAME_NODE, master, heaps.name_node)?;
         self.add(RESOURCE_MANAGER, master, heaps.resource_manager)?;
-        for node in &workers {
+        for node in &site.network.workers_here() {
             self.add(DATA_NODE, node, heaps.data_node)?;
             self.add(NODE_MANAGER, node, heaps.node_manager)?;
+        }
+        if let Some(far) = &self.far {
+            far.start(&self.key.dir, self.ports, &self.sizes, self.key.is_quick)?;
         }
         let many = workers.len() as f64;
         self.wait("HDFS does not take writes", |cluster| {
@@ -345,7 +360,9 @@ impl Cluster {
             (None, Ok(())) => Ok(()),
             (None, Err(why)) => {
                 let told = self.daemons.iter().find_map(|one| Some((one.name(), one.cause()?)));
-                let told = told.map_or_else(String::new, |(who, line)| format!("; the {who} says: {line}"));
+                let told = told.map(|(who, line)| format!("{who} says: {line}"));
+                let told = told.or_else(|| self.far.as_ref()?.cause(false));
+                let told = told.map_or_else(String::new, |said| format!("; the {said}"));
                 Err(format!("{late} after {} s: {why}{told}", UP.as_secs()))
             }
         }
@@ -384,8 +401,9 @@ impl Cluster {
         })
     }
 
-    /// Fails when a daemon has ended.
+    /// Fails when a daemon has ended, or a node on another host is lost.
     pub fn check(&mut self) -> Result<(), String> {
+        self.far.as_ref().map_or(Ok(()), Far::check)?;
         self.daemons.iter_mut().try_for_each(Daemon::check)
     }
 
@@ -394,11 +412,13 @@ impl Cluster {
         if let Err(ended) = self.check() {
             return ended;
         }
-        let full = self.daemons.iter().find_map(|one| Some((one.name(), one.says(NO_SPACE)?)));
+        let full =
+            self.daemons.iter().find_map(|one| Some(format!("{} says: {}", one.name(), one.says(NO_SPACE)?)));
+        let full = full.or_else(|| self.far.as_ref()?.cause(true));
         let folder = &self.site.folder;
         let free = free_bytes(folder).ok().filter(|free| *free < FULL);
         match (full, free) {
-            (Some((who, line)), _) => format!("{why}; the {who} says: {line}"),
+            (Some(said), _) => format!("{why}; the {said}"),
             (None, Some(free)) => {
                 let (free, shown) = (free >> 20, folder.display());
                 format!(
@@ -407,6 +427,30 @@ impl Cluster {
             }
             (None, None) => why,
         }
+    }
+
+    /// The hosts that it is on, where there are several.
+    pub fn lab(&self) -> Option<&Lab> {
+        self.key.lab.as_ref()
+    }
+
+    /// Does something, and looks at the nodes meanwhile; of several hosts it tells their use together too.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>, Option<MachineUse>) {
+        match &self.far {
+            Some(far) => {
+                let (done, nodes, machine) = watch::during(self.master(), far, work);
+                (done, nodes, Some(machine))
+            }
+            None => {
+                let (done, nodes) = node_use::during(&self.site.network, work);
+                (done, nodes, None)
+            }
+        }
+    }
+
+    fn master(&self) -> watch::Master<'_> {
+        let Site { network, folder, .. } = &*self.site;
+        watch::Master { name: network.master(), folder, name_node: self.name_node() }
     }
 
     pub fn name_node(&self) -> Door<'_> {
@@ -457,8 +501,8 @@ fn yarn_state(answer: &Value, nodes: f64) -> Result<(), String> {
     }
 }
 
-fn free_ports() -> Result<Vec<Port>, String> {
-    (0..Ports::COUNT).map(|_| Port::free(Ipv4Addr::LOCALHOST.into())).collect()
+fn free_ports(on: Ipv4Addr) -> Result<Vec<Port>, String> {
+    (0..Ports::COUNT).map(|_| Port::free(on.into())).collect()
 }
 
 /// Free bytes of the file system of a folder, for those without rights of their own.

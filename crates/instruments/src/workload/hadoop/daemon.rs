@@ -84,6 +84,7 @@ impl Site {
             }
         }
         command.env("LANG", "C.UTF-8").env(MARK, &self.folder).env("JAVA_HOME", &java.home);
+        command.envs(self.network.environment(&self.folder, class_path));
         command.env("HADOOP_CONF_DIR", &conf).env("HADOOP_LOG_DIR", folder.join("logs"));
         command.arg(format!("-Xmx{heap}m")).args(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
         command.args(["-XX:ReservedCodeCacheSize=48m", "-Xss512k", "-Djava.net.preferIPv4Stack=true"]);

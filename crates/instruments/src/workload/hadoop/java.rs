@@ -95,7 +95,8 @@ fn asked(home: &Path) -> Result<Java, String> {
         return Err("there is no bin/java in it".to_owned());
     }
     let mut command = Command::new(&program);
-    command.arg("-version").env("LC_ALL", "C");
+    // Without the file of its counters, which it would leave a folder of in /tmp.
+    command.args(["-XX:-UsePerfData", "-version"]).env("LC_ALL", "C");
     let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
     let ended = shell::run_command(command, Start::default(), &cpus, PATIENCE)?;
     if let Some(why) = ended.failure(PATIENCE) {

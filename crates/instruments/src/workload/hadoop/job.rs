@@ -12,7 +12,6 @@ use super::cluster::{Cluster, JobError};
 use super::fault::{self, NodeState};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
-use super::node_use;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -89,8 +88,9 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
 
 /// Runs a job in containers, and asks the history server for its figures.
 pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
-    let (done, nodes) = node_use::during(&cluster.site.network, || run(cluster, order));
-    let done = Done { nodes, ..done? };
+    let (done, nodes, machine) = cluster.during(|| run(cluster, order));
+    let done = done?;
+    let done = Done { nodes, machine: machine.unwrap_or(done.machine), ..done };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
     let job = known(cluster, &id)?;
     rest(cluster)?;

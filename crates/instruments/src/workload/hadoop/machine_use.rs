@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::telemetry::parse::{disks, stat};
 
 /// Shares of the time between two looks.
@@ -14,8 +16,27 @@ pub struct MachineUse {
     pub disk: Option<f64>,
 }
 
+impl MachineUse {
+    /// That of several machines: the mean of their CPUs, and the busiest disk of all. Where that of one is not known,
+    /// nothing is.
+    pub fn together(all: &[MachineUse]) -> MachineUse {
+        let mean = |of: fn(&MachineUse) -> Option<f64>| {
+            let shares: Option<Vec<f64>> = all.iter().map(of).collect();
+            shares
+                .filter(|shares| !shares.is_empty())
+                .map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+        };
+        let disks: Option<Vec<f64>> = all.iter().map(|one| one.disk).collect();
+        MachineUse {
+            busy: mean(|one| one.busy),
+            stolen: mean(|one| one.stolen),
+            disk: disks.and_then(|disks| disks.into_iter().reduce(f64::max)),
+        }
+    }
+}
+
 /// The kernel's counters at one moment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     times: Option<stat::Times>,
     /// Time with a request under way, of each whole disk.
@@ -65,6 +86,15 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_machines_are_told_together() {
+        let of = |busy, disk| MachineUse { busy: Some(busy), stolen: Some(0.0), disk };
+        let both = MachineUse::together(&[of(0.5, Some(0.25)), of(1.0, Some(0.75))]);
+        assert_eq!((both.busy, both.stolen, both.disk), (Some(0.75), Some(0.0), Some(0.75)));
+        assert_eq!(MachineUse::together(&[of(0.5, None), of(1.0, Some(0.75))]).disk, None);
+        assert_eq!(MachineUse::together(&[]), MachineUse::default());
+    }
 
     #[test]
     fn shares_are_of_the_time_between() {

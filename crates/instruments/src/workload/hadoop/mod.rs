@@ -10,6 +10,7 @@ pub mod fault;
 pub mod history;
 pub mod java;
 pub mod job;
+pub mod lab;
 pub mod liveness;
 pub mod log_job;
 pub mod log_lines;

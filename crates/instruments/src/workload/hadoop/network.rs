@@ -5,6 +5,7 @@
 //! file of names in the place of /etc/hosts that only its processes see. Nothing of the host is changed. Needs root.
 
 use std::fs::File;
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use sys::process::Start;
 
+use super::lab::member::{self, Place};
 use crate::workload::guard::Guarded;
 use crate::workload::server::run::within;
 use crate::workload::server::tree::{self, Stat};
@@ -36,6 +38,8 @@ pub enum Network {
     Loopback,
     /// A namespace each: the bridge's, the master's, those of the nodes.
     Namespaces(Vec<Space>),
+    /// The network of several hosts, of which this is one.
+    Lab(Place),
 }
 
 /// A namespace, and the process that holds it.
@@ -117,10 +121,11 @@ impl Network {
     }
 
     /// The host name of the node with the daemons that a cluster has once.
-    pub fn master(&self) -> &'static str {
+    pub fn master(&self) -> &str {
         match self {
             Network::Loopback => "localhost",
             Network::Namespaces(_) => MASTER,
+            Network::Lab(place) => place.members.first().map_or("", |one| one.name.as_str()),
         }
     }
 
@@ -129,14 +134,48 @@ impl Network {
         match self {
             Network::Loopback => vec!["localhost".to_owned()],
             Network::Namespaces(spaces) => spaces.iter().skip(2).map(|space| space.name.clone()).collect(),
+            Network::Lab(place) => place.members.iter().map(|one| one.name.clone()).collect(),
+        }
+    }
+
+    /// Those of them whose processes are on this machine.
+    pub fn workers_here(&self) -> Vec<String> {
+        match self {
+            Network::Lab(place) => place.own().map(|one| one.name.clone()).into_iter().collect(),
+            _ => self.workers(),
         }
     }
 
     /// The address that daemons listen on.
-    pub fn listen(&self) -> &'static str {
+    pub fn listen(&self) -> String {
         match self {
-            Network::Loopback => "127.0.0.1",
-            Network::Namespaces(_) => "0.0.0.0",
+            Network::Loopback => "127.0.0.1".to_owned(),
+            Network::Namespaces(_) => "0.0.0.0".to_owned(),
+            Network::Lab(_) => self.door().to_string(),
+        }
+    }
+
+    /// The address at which the master's daemons answer this program.
+    pub fn door(&self) -> Ipv4Addr {
+        match self {
+            Network::Lab(place) => place.own().map_or(Ipv4Addr::LOCALHOST, |one| one.address),
+            _ => Ipv4Addr::LOCALHOST,
+        }
+    }
+
+    /// The entries of a class path, as configurations and containers are told them.
+    pub fn class_path(&self, entries: &[String]) -> Vec<String> {
+        match self {
+            Network::Lab(_) => vec![format!("${}", member::JARS)],
+            _ => entries.to_vec(),
+        }
+    }
+
+    /// Further variables of a cluster's Java processes.
+    pub fn environment(&self, folder: &Path, class_path: &[String]) -> Vec<(&'static str, String)> {
+        match self {
+            Network::Lab(_) => member::environment(folder, class_path).into(),
+            _ => Vec::new(),
         }
     }
 
@@ -196,7 +235,7 @@ impl Network {
     /// Takes the link between a node and the bridge down, or up again.
     pub fn set_link(&self, node: &str, is_up: bool) -> Result<(), String> {
         match self {
-            Network::Loopback => Err(format!("{node} has no link")),
+            Network::Loopback | Network::Lab(_) => Err(format!("{node} has no link of ours")),
             Network::Namespaces(spaces) => {
                 let way = if is_up { "up" } else { "down" };
                 spaces[0].run(&["ip", "link", "set", &port(node), way])
@@ -223,7 +262,7 @@ impl Network {
 
     fn space(&self, node: &str) -> Option<&Space> {
         match self {
-            Network::Loopback => None,
+            Network::Loopback | Network::Lab(_) => None,
             Network::Namespaces(spaces) => spaces.iter().find(|space| space.name == node),
         }
     }

@@ -33,7 +33,7 @@ struct Counted {
 
 /// Does something, and looks at the nodes meanwhile; times are milliseconds since 1970.
 pub fn during<T>(network: &Network, work: impl FnOnce() -> T) -> (T, Vec<NodeUse>) {
-    if matches!(network, Network::Loopback) {
+    if !matches!(network, Network::Namespaces(_)) {
         return (work(), Vec::new());
     }
     std::thread::scope(|scope| {

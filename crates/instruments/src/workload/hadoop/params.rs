@@ -1,7 +1,8 @@
 //! The parameters of jobs on a Hadoop cluster, and what they ask for.
 
 use model::flags::Flag;
-use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Setup, Shown, Tell, Unfit};
+pub use model::plan::MEMBERS;
+use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown, Tell, Unfit};
 
 use super::fault::{self, Fault};
 use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
@@ -15,15 +16,26 @@ const NODES: ParamSpec = ParamSpec::new(
     "nodes",
     ParamKind::Int { min: 1, max: network::MOST_NODES as u64 },
     "1",
-    "nodes with data and containers, all on this machine: 1 on the loopback, more in a network namespace each (root)",
+    "nodes with data and containers: on this machine 1 on the loopback, more in a network namespace each (root); of --on \
+     the first so many, all unless said",
 )
 .label(Label::Count("node", "nodes"))
 .flag(Flag::new(
     "nodes",
     "N",
-    "Nodes of the cluster, all on this machine; several values (1..3, or 1,2,3) are measured beside each other",
+    "Nodes of the cluster, on this machine or the first of --on; several values (1..3, or 1,2,3) are measured beside each \
+     other",
     Means::Each("nodes"),
 ));
+const ON_NODES: ParamSpec = ParamSpec::new(
+    MEMBERS,
+    ParamKind::Text,
+    "",
+    "nodes of a lab on which the cluster is, NAME@ADDRESS each with blanks between them, the master first; --on fills it \
+     in; empty: this machine",
+)
+.part(Part::Address { ours: &[""] })
+.matched(Matched::Address);
 const DATA: ParamSpec = ParamSpec::new(
     "data",
     ParamKind::Bytes { min: 100, max: 1 << 50 },
@@ -77,9 +89,10 @@ const TIMEOUT: ParamSpec = ParamSpec::new(
 .matched(Matched::Extent);
 
 /// Of every job.
-pub const OF_ALL: &[ParamSpec] = &[NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+pub const OF_ALL: &[ParamSpec] = &[NODES, ON_NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that read or write data.
-pub const OF_DATA: &[ParamSpec] = &[NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+pub const OF_DATA: &[ParamSpec] =
+    &[NODES, ON_NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that also move data from maps to reduces.
 pub const OF_SORT: &[ParamSpec] =
     &model::joined::<_, { OF_DATA.len() + 2 }>(&[OF_DATA, &[COMPRESSION, FAULT]]);
@@ -193,6 +206,11 @@ impl Ask {
         }
         if let Some(fault) = ask.fault {
             fault.fits(ask.nodes, ask.replication)?;
+            if !setup.params.get(MEMBERS).unwrap_or_default().is_empty() {
+                return Err(Unfit::new(
+                    "fault: nodes of --on are never made to fail: --nodes without --on has nodes on one machine that are",
+                ));
+            }
         }
         if let Some((heap, container)) =
             ask.heap.zip(ask.container).filter(|(heap, container)| heap >= container)
@@ -294,6 +312,11 @@ mod tests {
         assert!(ask("nodes=2;replication=3").unwrap_err().contains("as many copies as nodes"));
         assert!(ask("nodes=2;replication=2;fault=kill-node@40%").is_ok());
         assert!(ask("nodes=2;fault=none").is_ok());
+        assert!(
+            ask("nodes=2;fault=none;members=a@10.0.0.1 b@10.0.0.2")
+                .unwrap_err()
+                .contains("never made to fail")
+        );
         assert!(ask("fault=none").unwrap_err().contains("--nodes 2"));
         assert!(ask("nodes=2;fault=link-down@40%").unwrap_err().contains("--replication 2"));
         assert!(ask("heap=512;container=512").unwrap_err().contains("does not fit"));

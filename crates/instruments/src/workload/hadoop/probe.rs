@@ -22,6 +22,7 @@ use super::containers;
 use super::fault;
 use super::history::Job;
 use super::job::{self, CHECKSUM, DFSIO, Done, EXAMPLES, IN_CLIENT, Order};
+use super::lab::Lab;
 use super::liveness;
 use super::network;
 use super::params::{Ask, ROW};
@@ -95,10 +96,11 @@ pub(super) struct Ran<'a> {
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     let ask = Ask::from_setup(setup)?;
     guard::available().map_err(Unfit::new)?;
-    if ask.nodes > 1 {
+    let is_on_others = Lab::is_meant(setup, ask.nodes).map_err(Unfit::new)?;
+    if ask.nodes > 1 && !is_on_others {
         network::available().map_err(Unfit::new)?;
     }
-    if setup.memory.is_some() {
+    if setup.memory.is_some() && !is_on_others {
         let facts = facts(setup)?;
         let sizes = sizing::sizes(&facts, ask.nodes).map_err(Unfit::new)?;
         ask.fits(&sizes)?;
@@ -118,7 +120,9 @@ pub fn prepare(setup: &Setup, test: Test) -> Result<Box<dyn Probe>, Unfit> {
     let ask = Ask::from_setup(setup)?;
     let facts = facts(setup)?;
     let cpus = setup.cpus.iter().filter_map(|cpu| usize::try_from(*cpu).ok()).collect();
+    let lab = Lab::from_setup(setup, ask.nodes).map_err(Unfit::new)?;
     let key = Key {
+        lab,
         nodes: ask.nodes,
         dir: setup.dir.clone(),
         memory: facts.memory,
@@ -127,7 +131,14 @@ pub fn prepare(setup: &Setup, test: Test) -> Result<Box<dyn Probe>, Unfit> {
     };
     let hosted = cluster::get(key).map_err(|error| Unfit::new(error.to_string()))?;
     let jobs = HadoopJobs { test, ask, setup: setup.clone(), hosted, told: false };
-    let made = jobs.hosted.with(|cluster, _| jobs.data(cluster));
+    let made = jobs.hosted.with(|cluster, _| {
+        if let Some(disk_free) = cluster.lab_disk {
+            jobs.ask.fits(&cluster.sizes).map_err(|unfit| unfit.why)?;
+            let facts = Facts { disk_free, ..facts };
+            sizing::room_on_disk(&facts, jobs.ask.data, jobs.ask.replication)?;
+        }
+        jobs.data(cluster)
+    });
     made.map_err(Unfit::new)?;
     Ok(Box::new(jobs))
 }
@@ -162,6 +173,7 @@ fn tell(cluster: &Cluster, record: &mut dyn Record) {
     let (hadoop, sizes) = (&cluster.site.distribution, &cluster.sizes);
     let whose = if hadoop.is_users { " of HADOOP_HOME" } else { "" };
     let place = match sizes.nodes {
+        _ if cluster.lab().is_some() => cluster.lab().map(Lab::sentence).unwrap_or_default(),
         1 => "1 node on the loopback, which has every daemon".to_owned(),
         nodes => {
             format!("{nodes} nodes and a master, each in a network namespace of its own on this machine")

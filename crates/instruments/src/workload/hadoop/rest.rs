@@ -2,7 +2,7 @@
 //!
 //! Where a node has a network of its own, the request comes from within it.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -25,8 +25,9 @@ impl Door<'_> {
     pub fn get(&self, path: &str) -> Result<Value, String> {
         let port = self.port;
         let path = path.to_owned();
+        let host = self.network.door();
         let answer = self.network.within(move || {
-            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let address = SocketAddr::from((host, port));
             ready::ask(address, "localhost", &path, LIMIT)
         })??;
         if answer.status != 200 {
@@ -39,8 +40,9 @@ impl Door<'_> {
     pub fn remove(&self, folder: &str, user: &str) -> Result<(), String> {
         let port = self.port;
         let path = format!("/webhdfs/v1{folder}?op=DELETE&recursive=true&user.name={user}");
+        let host = self.network.door();
         let answer = self.network.within(move || {
-            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let address = SocketAddr::from((host, port));
             ready::delete(address, "localhost", &path, LIMIT)
         })??;
         match answer.status {

@@ -1,16 +1,19 @@
 //! The configuration of a cluster of ours: one folder of files for each node, as text.
 //!
-//! Pure. Every daemon, client and container of a node reads that node's folder (`HADOOP_CONF_DIR`). What depends on a
-//! job alone (block size, copies, compression) is given with the job. Memory is in MiB.
+//! Pure but for `write`. Every daemon, client and container of a node reads that node's folder (`HADOOP_CONF_DIR`).
+//! What depends on a job alone (block size, copies, compression) is given with the job. Memory is in MiB.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
+use super::lab::member::{JARS, TOOL_OPTIONS};
 use super::liveness;
 use super::sizing::{CONTAINER_STEP, Sizes, sort_buffer, task_heap};
 
 /// Ports of the daemons. On the loopback the kernel chose them; a node with a network of its own has the usual ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ports {
     pub name_node: u16,
     pub name_node_http: u16,
@@ -159,6 +162,21 @@ pub fn files(node: &Node<'_>) -> Vec<ConfFile> {
     all
 }
 
+/// Makes a node's folder and writes its files.
+pub fn write(node: &Node<'_>) -> Result<(), String> {
+    let folder = node.folder;
+    let failed = |error: std::io::Error| format!("cannot make {}: {error}", folder.display());
+    for part in ["conf", "logs", "tmp", "nm-local", "nm-logs"] {
+        std::fs::create_dir_all(folder.join(part)).map_err(failed)?;
+    }
+    for (path, text) in files(node) {
+        let path = folder.join("conf").join(path);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
+        sys::files::atomic_write(&path, text.as_bytes(), 0o600).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 /// The options of the JVM of a task with this heap.
 pub fn task_options(heap: u64, jvm: &str) -> String {
     let machine = if jvm == "zero" { "-zero " } else { "" };
@@ -238,8 +256,13 @@ fn yarn(node: &Node<'_>) -> Pairs {
         // A task maps far more than it uses.
         ("yarn.nodemanager.vmem-check-enabled", "false".to_owned()),
         ("yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99".to_owned()),
-        ("yarn.nodemanager.env-whitelist", format!("JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{MARK}")),
+        (
+            "yarn.nodemanager.env-whitelist",
+            format!("JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{TOOL_OPTIONS},{JARS},{MARK}"),
+        ),
         ("yarn.nodemanager.recovery.enabled", "false".to_owned()),
+        // It would be in /tmp, and stay.
+        ("yarn.node-attribute.fs-store.root-dir", format!("file://{}", in_folder(node, "node-attribute"))),
         ("yarn.scheduler.minimum-allocation-mb", CONTAINER_STEP.to_string()),
         ("yarn.scheduler.maximum-allocation-mb", sizes.node_memory.to_string()),
         ("yarn.application.classpath", format!("$HADOOP_CONF_DIR,{}", node.class_path.join(","))),
@@ -270,6 +293,8 @@ fn mapred(node: &Node<'_>) -> Pairs {
         ("mapreduce.jobhistory.bind-host", (*listen).to_owned()),
         ("mapreduce.jobhistory.move.interval-ms", "1000".to_owned()),
         ("yarn.app.mapreduce.am.staging-dir", "/tmp/hadoop-yarn/staging".to_owned()),
+        // Of a job in its client alone, which leaves it there.
+        ("mapreduce.jobtracker.staging.root.dir", in_folder(node, "staging")),
         ("mapreduce.client.progressmonitor.pollinterval", "500".to_owned()),
         ("mapreduce.client.completion.pollinterval", "500".to_owned()),
     ]

@@ -5,6 +5,7 @@
 //! counted: they get the reserve.
 
 use model::format::count;
+use serde::{Deserialize, Serialize};
 
 /// The machine that a cluster runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct Derived {
 }
 
 /// Heaps of the daemons and of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heaps {
     pub name_node: u64,
     pub data_node: u64,
