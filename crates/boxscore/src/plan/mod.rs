@@ -86,7 +86,7 @@ fn planned(
     let mut cells = cells::merged(cells, &settings.arms, &chosen);
     let metered = power::settle(&mut cells, args, &settings, &host)?;
     measures_something(&cells, &chosen, args)?;
-    let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
+    let (mut cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
     let arm_count = settings.arms.len() * commands.len().max(1);
     let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;
@@ -97,6 +97,7 @@ fn planned(
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
     let beside = arm_count * machines.len().max(1);
+    let smaller = budget::smaller_jobs(&mut cells, beside, |key| settings.all().any(|set| set.key == key));
     let (mut cells, no_time) = budget::kept(cells, beside, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args, arm_count);
@@ -137,7 +138,7 @@ fn planned(
         unchanged,
         targets: settings.targets,
     };
-    Ok((plan, notes.chain(no_time).chain(too_short).collect()))
+    Ok((plan, notes.chain(smaller).chain(no_time).chain(too_short).collect()))
 }
 
 /// Chooses what --profile looks at.

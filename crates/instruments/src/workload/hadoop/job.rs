@@ -87,13 +87,13 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     })
 }
 
-/// Runs a job in containers, and asks the history server for its figures.
+/// Runs a job in containers on a cluster that is at rest, and asks the history server for its figures.
 pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
+    rest(cluster)?;
     let (done, nodes) = node_use::during(&cluster.site.network, || run(cluster, order));
     let done = Done { nodes, ..done? };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
     let job = known(cluster, &id)?;
-    rest(cluster)?;
     if job.state != "SUCCEEDED" {
         return Err(JobError::Failed(format!("{id} is {}: {}", job.state, job.diagnostics)));
     }
@@ -114,9 +114,9 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
     })
 }
 
-/// Waits until no container is left, so that the next job finds the cluster idle. The nodes are asked one by one: the
-/// cluster's own count of containers may stay above 0 when all of them have gone.
-fn rest(cluster: &Cluster) -> Result<(), String> {
+/// Waits until no container is left of what ran before, which has ended. The nodes are asked one by one: the cluster's
+/// own count of containers may stay above 0 when all of them have gone.
+pub fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
     up_within(GONE, || {
         left = fault::nodes_of(cluster).and_then(|nodes| match busy(&nodes) {

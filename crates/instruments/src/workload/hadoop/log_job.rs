@@ -91,6 +91,7 @@ impl HadoopJobs {
             timeout: self.ask.timeout,
         };
         let (done, job) = job::run_known(cluster, &order)?;
+        job::rest(cluster)?;
         let seconds = self.alone(&program, &here)?;
         same(&Path::new(&out).join("part-00000"), &here.with_file_name("reduced"))?;
         record.push(&ALONE, BytesPerSec(bytes as f64 / seconds));
