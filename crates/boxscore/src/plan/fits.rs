@@ -4,8 +4,9 @@
 //! usage error that names the options; else the others are measured, with a note on what was left out. A cell that is
 //! impossible without those settings too is the machine's matter, and the run reports it.
 
+use instruments::workload::hadoop::theirs;
 use model::params::{check_cpus, parse_cpus};
-use model::{Card, Cell, Instrument, Setup};
+use model::{Card, Cell, Family, Instrument, Setup};
 
 use super::choice;
 use super::setting::Setting;
@@ -26,6 +27,7 @@ pub fn fitting(
     let Some(setup) = setup else { return Ok((cells, Vec::new())) };
     let asked = Asked { settings, cards, setup };
     asked.files()?;
+    asked.clusters()?;
     asked.cpus()?;
     let checked: Vec<Checked<'_>> = cards.iter().map(|card| asked.checked(card, &cells)).collect();
     let mut notes = Vec::new();
@@ -123,6 +125,19 @@ impl<'a> Asked<'a> {
                 .filter_map(|card| card.param(&setting.key));
             let Some(path) = kinds.filter_map(|spec| spec.kind.file(&setting.value)).next() else { continue };
             std::fs::metadata(path).map_err(|error| CliError::data(format!("{}: {error}", setting.flag)))?;
+        }
+        Ok(())
+    }
+
+    /// A cluster of the user's must answer, and take jobs.
+    fn clusters(&self) -> Result<(), CliError> {
+        let is_named = |setting: &&Setting| {
+            let is_its = |card: &&&Card| card.family == Family::Hadoop && setting.is_for(card);
+            setting.key == "cluster" && self.cards.iter().any(|card| is_its(&card))
+        };
+        for setting in self.settings.all().filter(is_named) {
+            theirs::check(&setting.value)
+                .map_err(|why| CliError::data(format!("{}: {why}", setting.flag)))?;
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ mod from;
 mod frozen;
 mod hadoop;
 mod hadoop_run;
+mod hadoop_theirs;
 mod held_back;
 mod history;
 mod import;

@@ -3,7 +3,7 @@
 //!
 //! NameNode (formatted in the new folder), DataNodes, ResourceManager and NodeManagers; the history server only once
 //! HDFS takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not
-//! part of any figure. Loads with equal keys share a cluster.
+//! part of any figure. Loads with equal keys share a cluster. One of the user's (`theirs`) is asked by the same names.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -18,9 +18,10 @@ use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, 
 use super::distribution;
 use super::fault;
 use super::network::Network;
-use super::rest::{Door, number, text};
+use super::rest::{Door, LOOPBACK, number, text};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
+use super::theirs::Theirs;
 use crate::progress;
 use crate::workload::guard;
 use crate::workload::server::keeper;
@@ -51,6 +52,8 @@ pub struct Key {
     pub cpus: Vec<usize>,
     /// Its daemons soon give up on a node that does not answer.
     pub is_quick: bool,
+    /// The address of one of the user's.
+    pub theirs: Option<String>,
 }
 
 /// A running cluster.
@@ -63,6 +66,8 @@ pub struct Cluster {
     /// Seconds that the start took.
     pub start_seconds: f64,
     daemons: Vec<Daemon>,
+    /// It is one of the user's.
+    pub theirs: Option<Theirs>,
     /// Data that jobs left for others, by its name.
     pub made: Vec<Made>,
     _ports: Vec<Port>,
@@ -186,6 +191,9 @@ impl Cluster {
     /// Starts a cluster. Fails with the daemon, its node and the line of its log, where one does not come up.
     fn start(key: &Key) -> Result<Cluster, String> {
         let distribution = distribution()?;
+        if let Some(uri) = &key.theirs {
+            return Cluster::of_theirs(key, uri, distribution);
+        }
         let mut taken = String::new();
         for _ in 0..TRIES {
             let mut cluster = Cluster::make(key, distribution.clone())?;
@@ -224,6 +232,7 @@ impl Cluster {
             sizes,
             start_seconds: 0.0,
             daemons: Vec::new(),
+            theirs: None,
             made: Vec::new(),
             _ports: reserved,
             folder: Some(folder),
@@ -232,6 +241,46 @@ impl Cluster {
             cluster.write_files(&node)?;
         }
         Ok(cluster)
+    }
+
+    /// One of the user's that runs. Fails where it cannot be measured.
+    fn of_theirs(key: &Key, uri: &str, distribution: distribution::Distribution) -> Result<Cluster, String> {
+        let folder = PrivateFolder::make(&key.dir, None)?;
+        let path = folder.path().to_owned();
+        settings::check_folder(&path)?;
+        let site = Site { distribution, network: Network::Loopback, folder: path };
+        let theirs = Theirs::open(uri, &site)?;
+        Ok(Cluster {
+            site: Arc::new(site),
+            key: key.clone(),
+            ports: Ports::USUAL,
+            sizes: theirs.sizes(),
+            start_seconds: 0.0,
+            daemons: Vec::new(),
+            theirs: Some(theirs),
+            made: Vec::new(),
+            _ports: Vec::new(),
+            folder: Some(folder),
+        })
+    }
+
+    /// The folder in HDFS that jobs work in.
+    pub fn home(&self) -> &str {
+        self.theirs.as_ref().map_or("/boxscore", |theirs| &theirs.home)
+    }
+
+    /// Removes a folder of ours in HDFS with all that is in it; one that is not there is removed.
+    pub fn remove(&self, folder: &str) -> Result<(), String> {
+        match &self.theirs {
+            None => self.name_node().remove(folder, &self.user()),
+            Some(theirs) => theirs.shell(&self.site, &["-rm", "-r", "-f", "-skipTrash", folder]).map(drop),
+        }
+    }
+
+    /// The user as whom HDFS sees this program; permissions are off.
+    pub fn user(&self) -> String {
+        let name = sys::files::invoking_user().name;
+        name.filter(|_| sys::files::effective_ids().0 != 0).unwrap_or_else(|| "root".to_owned())
     }
 
     /// The names of all nodes, the master first.
@@ -295,7 +344,7 @@ impl Cluster {
             yarn_state(&metrics, many)
         })?;
         self.wait("the history server is not ready", |cluster| {
-            cluster.history().get("/ws/v1/history/info").map(|_| ())
+            cluster.history()?.get("/ws/v1/history/info").map(|_| ())
         })?;
         self.start_seconds = sys::clock::now_ns().saturating_sub(from_ns) as f64 / 1e9;
         Ok(())
@@ -396,7 +445,7 @@ impl Cluster {
         }
         let full = self.daemons.iter().find_map(|one| Some((one.name(), one.says(NO_SPACE)?)));
         let folder = &self.site.folder;
-        let free = free_bytes(folder).ok().filter(|free| *free < FULL);
+        let free = free_bytes(folder).ok().filter(|free| *free < FULL && self.theirs.is_none());
         match (full, free) {
             (Some((who, line)), _) => format!("{why}; the {who} says: {line}"),
             (None, Some(free)) => {
@@ -410,15 +459,29 @@ impl Cluster {
     }
 
     pub fn name_node(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.name_node_http }
+        match &self.theirs {
+            Some(theirs) => theirs.found.name_node.door(),
+            None => self.door(self.ports.name_node_http),
+        }
     }
 
     pub fn resource_manager(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.resource_manager_http }
+        match &self.theirs {
+            Some(theirs) => theirs.found.manager.door(),
+            None => self.door(self.ports.resource_manager_http),
+        }
     }
 
-    pub fn history(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.history_http }
+    /// Fails where one of the user's has no history server that answers.
+    pub fn history(&self) -> Result<Door<'_>, String> {
+        match &self.theirs {
+            Some(theirs) => theirs.found.history.as_ref().map(|at| at.door()).map_err(Clone::clone),
+            None => Ok(self.door(self.ports.history_http)),
+        }
+    }
+
+    fn door(&self, port: u16) -> Door<'_> {
+        Door { network: &self.site.network, host: LOOPBACK, port }
     }
 }
 
@@ -426,6 +489,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.daemons.iter_mut().rev().for_each(Daemon::end);
         if let Some(folder) = self.folder.take() {
+            self.theirs.iter().for_each(|theirs| theirs.leave(folder.path()));
             // Containers are in sessions of their own. A drop has nobody to tell of one that does not end; the guard
             // tries again.
             let _left = guard::end_marked(folder.path());

@@ -154,7 +154,8 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
         }
         _ => {}
     }
-    let attempts = cluster.history().get(&format!("/ws/v1/history/mapreduce/jobs/{}/jobattempts", job.id));
+    let path = format!("/ws/v1/history/mapreduce/jobs/{}/jobattempts", job.id);
+    let attempts = cluster.history().and_then(|door| door.get(&path));
     let directors = match (attempts, &seen) {
         (Ok(attempts), _) => history::directors(&attempts),
         (Err(why), Some(seen)) => return Err(seen.broken(&why)),

@@ -13,6 +13,7 @@ use super::fault::{self, NodeState};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
 use super::node_use;
+use super::rest::Door;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -27,6 +28,7 @@ const KNOWN: Duration = Duration::from_secs(60);
 /// How long its containers may take to go, in the time of no figure. The process that directs a job waits 5 s before it
 /// lets go of its own.
 const GONE: Duration = Duration::from_secs(120);
+const GONE_OF_THEIRS: Duration = Duration::from_secs(15);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
 pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
 
@@ -59,14 +61,21 @@ pub struct Done {
 /// Runs a client on the cluster's master. Fails where it does, with the cause in Hadoop's words.
 pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     let site = &cluster.site;
-    let mut command = site.java(site.network.master(), cluster.sizes.heaps.client);
+    let mut command = match &cluster.theirs {
+        None => site.java(site.network.master(), cluster.sizes.heaps.client),
+        Some(theirs) => theirs.client(site),
+    };
     command.arg("-Dhadoop.root.logger=INFO,console").arg(order.class).args(order.program);
     command.args(&order.settings).args(&order.arguments);
     let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
     let before = Counters::read(&cpus);
     let ended = shell::run_command(command, Start::default(), &cpus, order.timeout)?;
     let ended_ns = sys::clock::now_ns();
-    let machine = Counters::read(&cpus).since(&before);
+    let machine = match &cluster.theirs {
+        None => Counters::read(&cpus).since(&before),
+        // Its tasks run elsewhere.
+        Some(_) => MachineUse::default(),
+    };
     let called = order.program.unwrap_or(order.class.rsplit('.').next().unwrap_or(order.class));
     if ended.timed_out {
         let seconds = order.timeout.as_secs();
@@ -93,7 +102,11 @@ pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobErr
     let (done, nodes) = node_use::during(&cluster.site.network, || run(cluster, order));
     let done = Done { nodes, ..done? };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
-    let job = known(cluster, &id)?;
+    let job = match cluster.history() {
+        Ok(door) => known(door, &id)?,
+        // That this is missing is told with the cluster.
+        Err(_) => return Ok((done, Job { id, ..Job::default() })),
+    };
     if job.state != "SUCCEEDED" {
         return Err(JobError::Failed(format!("{id} is {}: {}", job.state, job.diagnostics)));
     }
@@ -101,9 +114,8 @@ pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobErr
 }
 
 /// The figures of a job that has ended, once the history server has them.
-fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
+fn known(door: Door<'_>, id: &str) -> Result<Job, String> {
     let path = format!("/ws/v1/history/mapreduce/jobs/{id}");
-    let door = cluster.history();
     let mut found = Err("it was never asked".to_owned());
     up_within(KNOWN, || {
         found = door.get(&path).and_then(|job| history::job(&job, &door.get(&format!("{path}/counters"))?));
@@ -115,16 +127,21 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
 }
 
 /// Waits until no container is left of what ran before, which has ended. The nodes are asked one by one: the cluster's
-/// own count of containers may stay above 0 when all of them have gone.
+/// own count of containers may stay above 0 when all of them have gone. On a cluster of the user's others may be at
+/// work for ever: there it is waited for a moment.
 pub fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
-    up_within(GONE, || {
+    let limit = if cluster.theirs.is_some() { GONE_OF_THEIRS } else { GONE };
+    up_within(limit, || {
         left = fault::nodes_of(cluster).and_then(|nodes| match busy(&nodes) {
             busy if busy.is_empty() => Ok(()),
             busy => Err(busy.join(", ")),
         });
         left.is_ok()
     });
+    if cluster.theirs.is_some() {
+        return Ok(());
+    }
     left.map_err(|why| {
         format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })

@@ -256,7 +256,11 @@ pub fn cut(sizes: &Sizes, data_bytes: u64) -> Cut {
     let maps = u64::from(sizes.maps.max(1));
     let in_mib = |maps: u64| (data_bytes / maps).div_ceil(MIB);
     let block = Some(in_mib(2 * maps)).filter(|two| *two >= BLOCKS.0).unwrap_or_else(|| in_mib(maps));
-    Cut { block: block.clamp(BLOCKS.0, BLOCKS.1) * MIB, maps: sizes.maps.max(1), reduces: (sizes.maps / 2).max(2) }
+    Cut {
+        block: block.clamp(BLOCKS.0, BLOCKS.1) * MIB,
+        maps: sizes.maps.max(1),
+        reduces: (sizes.maps / 2).max(2),
+    }
 }
 
 /// Fails, with the arithmetic, where the disk has no room for a job that sorts so much.
