@@ -184,15 +184,17 @@ impl<'a> Asked<'a> {
         let mine: Vec<&'a Setting> =
             self.settings.all().filter(|setting| setting.is_for(card)).filter(of_arm).collect();
         let why = instrument.fit(&setup).err().filter(|_| !mine.is_empty())?.why;
-        // What is implied by a setting goes with it.
+        // What is implied by a setting goes with it, or stays where that one does.
         let is_fixed = |key: &str| mine.iter().any(|setting| setting.key == key);
         let implied = card.params.iter().filter_map(|spec| card.param(spec.implies?.param));
         let implied: Vec<(&str, &str)> =
             implied.filter(|spec| !is_fixed(spec.name)).map(|spec| (spec.name, spec.default)).collect();
         let fits_with = |changed: &[(&str, &str)]| {
-            let mut setup = setup.clone();
-            changed.iter().chain(&implied).for_each(|(key, value)| setup.params.set(key, value));
-            instrument.fit(&setup).is_ok()
+            [&implied[..], &[]].into_iter().any(|implied| {
+                let mut setup = setup.clone();
+                changed.iter().chain(implied).for_each(|(key, value)| setup.params.set(key, value));
+                instrument.fit(&setup).is_ok()
+            })
         };
         let is_guilty = |setting: &&Setting| {
             others(card, &setting.key).iter().any(|other| fits_with(&[(setting.key.as_str(), other)]))

@@ -109,7 +109,8 @@ fn what_cannot_be_is_told(theirs: &Theirs, bench: &Bench) {
     said(&mut on(&["--nodes", "2"])).expect(2, &["--nodes"]);
     said(&mut on(&["--set", "container=512"])).expect(2, &["as its configuration has them"]);
     said(&mut theirs.command(bench, &["--cluster", "localhost:8020"])).expect(2, &["hdfs://HOST:PORT"]);
-    said(&mut theirs.command(bench, &["--cluster", "hdfs://localhost:1"])).expect(1, &["nothing answers there"]);
+    said(&mut theirs.command(bench, &["--cluster", "hdfs://localhost:1"]))
+        .expect(1, &["nothing answers there"]);
     said(on(&[]).env("HADOOP_CONF_DIR", bench.path("none"))).expect(1, &["no such folder"]);
     said(on(&[]).env_remove("HADOOP_CONF_DIR")).expect(1, &["set HADOOP_CONF_DIR"]);
     let kerberos = "<configuration><property><name>hadoop.security.authentication</name><value>kerberos</value></property>";
@@ -124,13 +125,13 @@ fn a_sort_is_proved_there(theirs: &Theirs, bench: &Bench) {
     assert!(out.starts_with(&format!("TeraSort of 4.00 MiB on {}: ", theirs.uri)), "{out}");
     let run = bench.only();
     let figure = |name: &str| {
-        let row = run.rows().find(|row| row.key.metric == name);
+        let row = run.series.iter().find(|row| row.key.metric == name);
         row.and_then(|row| row.measured().last().copied()).unwrap_or_else(|| panic!("no {name}"))
     };
     assert_eq!(figure("spilled"), 2.0 * 41_943.0);
     assert!(figure("rate") > 0.0 && figure("slots") > 0.0);
     // The use of this machine is none of a cluster's that may be elsewhere.
-    assert!(run.rows().all(|row| row.key.metric != "cpus-busy"));
+    assert!(run.series.iter().all(|one| one.key.metric != "cpus-busy"));
     let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
     assert!(told("a cluster of yours") && told("1 DataNode and 1 NodeManager"), "{:?}", run.notes);
     assert!(told("hadoop fs -rm -r -skipTrash hdfs://localhost:"), "{:?}", run.notes);

@@ -5,28 +5,49 @@ use model::doc::{JobDoc, NodePointDoc, NodeScalingDoc, PhasesDoc};
 use model::format::{Kind, count, percent, quantity};
 use model::unit::Unit;
 
+use super::fit::{Part, Rank};
 use super::{Look, hang};
 
-/// The lines of a run; empty without a job.
-pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
-    let scaled = scaling.iter().map(|one| {
+/// The lines of a run, those of which a screen needs less first; none without a job.
+pub fn parts(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> Vec<Part> {
+    let bound = bound(jobs, look);
+    // On a short screen the job that stands last has its line: a sort on the most nodes, where there is one.
+    let last = bound.last().cloned().unwrap_or_default();
+    let phases: String = phased(jobs, look).collect();
+    vec![
+        Part::new(scaled(scaling, look).collect::<String>()),
+        Part::new(phases).or(Rank::Evidence, "phases of jobs", ""),
+        Part::new(bound.concat()).or(Rank::Figure, "what holds each job back", last),
+        Part::new(faults(jobs, look).collect::<String>()),
+    ]
+}
+
+fn scaled(scaling: &[NodeScalingDoc], look: Look) -> impl Iterator<Item = String> {
+    scaling.iter().map(move |one| {
         let arm = if one.arm.is_empty() { String::new() } else { format!(" ({})", one.arm) };
         hang("scaling  ", &format!("{}{arm}: {}", one.name, points(one)), look.columns)
-    });
-    let phased = jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(|job| {
+    })
+}
+
+fn phased(jobs: &[JobDoc], look: Look) -> impl Iterator<Item = String> {
+    jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(move |job| {
         Some(hang("phases   ", &format!("{}: {}", job.name, phases(&job.phases)?), look.columns))
-    });
-    // Of one job the answer has it.
+    })
+}
+
+/// What holds each of several jobs back; of one the answer has it.
+fn bound(jobs: &[JobDoc], look: Look) -> Vec<String> {
     let told = jobs.iter().filter(|job| jobs.len() > 1 && !job.bound.sentence.is_empty());
-    let bound =
-        told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
-    let faults = jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
-    let faults = faults.map(|(job, fault)| {
+    told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns))
+        .collect()
+}
+
+fn faults(jobs: &[JobDoc], look: Look) -> impl Iterator<Item = String> {
+    jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?))).map(move |(job, fault)| {
         // The name of an arm may have the fault.
         let of = if job.name.contains(&fault.fault) { String::new() } else { format!("{} of ", fault.fault) };
         hang("fault    ", &format!("{of}{}: {}", job.name, fault.sentence), look.columns)
-    });
-    scaled.chain(phased).chain(bound).chain(faults).collect()
+    })
 }
 
 /// `a map 13.0 s; of a reduce shuffle 4.25 s, merge 858 ms, reduce 1.53 s`; `None` where no phase is known.
@@ -76,6 +97,34 @@ mod tests {
     use model::doc::{EstimateDoc, FaultCostDoc, JobBoundDoc};
 
     use super::*;
+    use crate::text::fit::Screen;
+
+    fn screen(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+        let mut screen = Screen::default();
+        parts(jobs, scaling, look).into_iter().for_each(|part| screen.add(part));
+        screen.fit(look, "boxscore show", |text| text)
+    }
+
+    fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+        screen(jobs, scaling, Look { all: true, ..look })
+    }
+
+    #[test]
+    fn a_short_screen_keeps_what_holds_the_last_job_back() {
+        let job = |name: &str| JobDoc {
+            name: name.to_owned(),
+            bound: JobBoundDoc { sentence: "its CPUs are full".to_owned(), ..JobBoundDoc::default() },
+            phases: PhasesDoc { map: Some(1.0), reduce: Some(1.0), ..PhasesDoc::default() },
+            ..JobDoc::default()
+        };
+        let short = Look { lines: 3, ..Look::plain() };
+        let told = screen(&[job("logs"), job("TeraSort")], &[], short);
+        assert!(
+            told.starts_with("bound    TeraSort: its CPUs are full\n") && !told.contains("logs"),
+            "{told}"
+        );
+        assert!(told.contains("phases of jobs, what holds each job back"), "{told}");
+    }
 
     #[test]
     fn several_jobs_say_what_holds_each_back_and_what_a_fault_cost() {

@@ -92,6 +92,8 @@ pub struct Hosted {
 
 static POOL: Mutex<Vec<Weak<Hosted>>> = Mutex::new(Vec::new());
 static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
+/// That of this host, once it was found: its jars are read whole for that.
+static FOUND: Mutex<Option<distribution::Distribution>> = Mutex::new(None);
 
 /// Says where the user's data of this program is, with a fetched Hadoop in it. The first call counts.
 pub fn set_data_dir(dir: PathBuf) {
@@ -104,11 +106,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The Hadoop of this host. Fails, with what to do, where there is none.
+/// The Hadoop of this host, which is looked over once. Fails, with what to do, where there is none.
 pub fn distribution() -> Result<distribution::Distribution, String> {
+    let mut found = locked(&FOUND);
+    if let Some(found) = &*found {
+        return Ok(found.clone());
+    }
     let home = std::env::var_os("HADOOP_HOME").map(PathBuf::from);
     let none = Path::new("/nonexistent");
-    distribution::find(DATA_DIR.get().map_or(none, PathBuf::as_path), home.as_deref())
+    let one = distribution::find(DATA_DIR.get().map_or(none, PathBuf::as_path), home.as_deref())?;
+    *found = Some(one.clone());
+    Ok(one)
 }
 
 /// The cluster of this key, running already or started now. Fails when it does not come up.

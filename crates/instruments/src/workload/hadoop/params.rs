@@ -208,7 +208,7 @@ impl Ask {
         let data = setup.params.get("data").map_or(Some(0), model::params::parse_bytes);
         let ask = Ask {
             nodes: u32::try_from(number("nodes", 1)?).unwrap_or(u32::MAX),
-            cluster: setup.params.get("cluster").map(str::to_owned),
+            cluster: setup.params.get("cluster").filter(|uri| !uri.is_empty()).map(str::to_owned),
             data: data.ok_or_else(|| Unfit::new("data= is no size"))?,
             replication: u32::try_from(number("replication", 1)?).unwrap_or(u32::MAX),
             jvm: word_param(setup, "jvm")?.to_owned(),
