@@ -37,6 +37,8 @@ const STEP: Duration = Duration::from_secs(120);
 /// The heap of clients, in MiB, and what one holds in all.
 const CLIENT_HEAP: u64 = 256;
 const CLIENT: u64 = CLIENT_HEAP + 90;
+/// The setting for the folder of users' own ones in HDFS.
+const HOMES: &str = "dfs.user.home.dir.prefix";
 /// The program that lists and ends applications.
 const APPLICATIONS: &str = "org.apache.hadoop.yarn.client.cli.ApplicationCLI";
 /// Who the user is to Hadoop, and with what ticket; the rest of the environment is not passed on.
@@ -105,8 +107,8 @@ impl Theirs {
         command.arg(format!("-Dlog4j.configuration=file:{}", self.log.display()));
     }
 
-    /// The settings of every program: which HDFS, the tag, and files of jobs below our folder. The history server still
-    /// finds its records where it looks for them.
+    /// The settings of every program: which HDFS, the tag, and files of jobs below our folder, those too that a program
+    /// would put into the user's own one. The history server still finds its records where it looks for them.
     pub fn settings(&self) -> Vec<String> {
         const STAGING: &str = "yarn.app.mapreduce.am.staging-dir";
         const DONE: &str = "mapreduce.jobhistory.intermediate-done-dir";
@@ -117,6 +119,7 @@ impl Theirs {
             format!("-Dfs.defaultFS={}", self.found.uri),
             format!("-Dmapreduce.job.tags={}", self.tag),
             format!("-D{STAGING}={}/staging", self.home),
+            format!("-D{HOMES}={}/user", self.home),
             format!("-D{DONE}={done}"),
         ]
     }
@@ -253,6 +256,6 @@ fn own_folder(configuration: &Configuration) -> String {
     let is_root = sys::files::effective_ids().0 == 0;
     let names = if is_root { &[IDENTITY[0]][..] } else { &[IDENTITY[0], "USER", "LOGNAME"] };
     let user = names.iter().find_map(named);
-    let prefix = configuration.get("dfs.user.home.dir.prefix").unwrap_or_else(|| "/user".to_owned());
+    let prefix = configuration.get(HOMES).unwrap_or_else(|| "/user".to_owned());
     format!("{}/{}", prefix.trim_end_matches('/'), user.unwrap_or_else(|| "root".to_owned()))
 }
