@@ -105,7 +105,6 @@ fn planned(
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
     let too_short = if soak.is_none() { time.too_short(&cells, beside, is_bounded) } else { None };
     let notes = [settings.notes.clone(), implied, metered, left_out].concat().into_iter();
-
     let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
     command::choose_rows(&mut cells, arms.len());

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use instruments::workload::guard;
 use instruments::workload::hadoop::assembled;
 use instruments::workload::hadoop::cluster::{self, Hosted, Key};
-use instruments::workload::hadoop::job::{self, Order, SHELL};
+use instruments::workload::hadoop::job::{self, Order};
+use instruments::workload::hadoop::programs::SHELL;
 use tempfile::TempDir;
 
 use crate::common::hadoop::home;

@@ -199,7 +199,7 @@ fn is_private(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PRIVATE))
 }
 
-/// Ends what carries the mark of a private folder, and removes it; who was killed just now may write to it for a moment.
+/// Ends what carries the mark of a private folder, and removes it; who was killed just now may write to it a moment.
 fn clear(place: &Path) {
     end_marked(place);
     let _nobody_to_tell = leave(place);

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn room_that_was_not_needed_is_told_so() {
         assert_eq!(room(8, 0.0), "; memory has room for 8 tasks at once, of which fewer ran all the time");
-        assert_eq!(room(8, 0.25), "; 8 at once, as many as memory has room for, 25\u{a0}% of the time");
+        assert_eq!(room(8, 0.25), "; 8 at once, as many as memory has room for, 25 % of the time");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What a private folder leaves behind elsewhere (a folder in a file system of the user's, jobs on a cluster of theirs),
-//! as a script in it that takes it away. It is run before the folder goes, whoever removes it.
+//! Things that belong to a private folder and are elsewhere (a folder in a file system of the user's, jobs on a
+//! cluster of theirs): a script in it takes them away. It is run before the folder goes, whoever removes it.
 //!
 //! Only a script and a folder of this account, which nobody else may write to, are run. The time is bounded.
 
@@ -30,7 +30,8 @@ pub fn leave(place: &Path) -> Result<(), String> {
         return Err(format!("{} may be somebody else's", script.display()));
     }
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", script.display());
-    let said = File::create(place.join(SAID)).map_err(|error| failed(&error))?;
+    let said = File::options().write(true).create(true).truncate(true).open(place.join(SAID));
+    let said = said.map_err(|error| failed(&error))?;
     let mut command = Command::new("sh");
     command.arg(&script).current_dir(place).stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
     let mut group = ProcessGroup::spawn(command, Start::default()).map_err(|error| failed(&error))?;

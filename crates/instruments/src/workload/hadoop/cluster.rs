@@ -18,7 +18,7 @@ use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, 
 use super::distribution;
 use super::fault;
 use super::network::Network;
-use super::rest::{Door, LOOPBACK, number, text};
+use super::rest::{Door, HDFS_STATE, LOOPBACK, number, text};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
 use super::theirs::Theirs;
@@ -34,8 +34,6 @@ use crate::workload::shell;
 /// Time limits: of a start as a whole up to each state, and of the command that formats.
 const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
-/// The question about the state of HDFS to the NameNode.
-pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// Words of a daemon's log where its disk is full, and the free bytes below which one is.
 const NO_SPACE: &str = "No space left on device";
 const FULL: u64 = 32 << 20;

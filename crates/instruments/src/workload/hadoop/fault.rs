@@ -11,10 +11,10 @@ use model::Unfit;
 use model::job_tasks::NodeFault;
 use serde_json::Value;
 
-use super::cluster::{Cluster, HDFS_STATE, JobError};
+use super::cluster::{Cluster, JobError};
 use super::history::{self, Job};
 use super::job::{self, Done, Order};
-use super::rest::{at, number, text};
+use super::rest::{HDFS_STATE, at, number, text};
 
 /// No fault, but questions all the same.
 pub const NONE: &str = "none";

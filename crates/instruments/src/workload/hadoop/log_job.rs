@@ -15,9 +15,10 @@ use model::{BytesPerSec, Record, RecordExt};
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError, Made};
-use super::job::{self, Order, SHELL};
+use super::job::{self, Order};
 use super::log_lines::{self, FORMAT};
 use super::probe::{HadoopJobs, Ran};
+use super::programs::SHELL;
 use super::results::Results;
 use super::streaming::{STREAMING, Streaming};
 use crate::progress;

@@ -19,6 +19,7 @@ pub mod node_use;
 pub mod old_names;
 pub mod params;
 pub mod probe;
+pub mod programs;
 pub mod release;
 pub mod rest;
 mod results;

@@ -12,6 +12,8 @@ use crate::workload::server::ready;
 
 /// Time limit of an answer.
 const LIMIT: Duration = Duration::from_secs(5);
+/// The question about the state of HDFS to the NameNode.
+pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// The host of a daemon of ours, seen from its own network.
 pub const LOOPBACK: &str = "127.0.0.1";
 

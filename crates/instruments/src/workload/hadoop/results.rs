@@ -1,5 +1,5 @@
-//! Where the result of a job goes: a folder of this machine where its tasks run here, else one of HDFS, from which it is
-//! fetched.
+//! The place of a job's result: a folder of this machine where its tasks run here, else one of HDFS, from which it
+//! is fetched.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a run says of its cluster: whose it is, how it is set up and why, and that others were at work on it.
+//! Remarks of a run about its cluster: whose it is, how it is set up and why, and that others were at work on it.
 
 use model::Record;
 
@@ -23,7 +23,7 @@ pub(super) fn tell_others(theirs: &Theirs, record: &mut dyn Record) {
     }
 }
 
-/// What a cluster of the user's is, and what is ours on it.
+/// A cluster of the user's, and what is ours on it.
 fn tell_theirs(cluster: &Cluster, theirs: &Theirs, record: &mut dyn Record) {
     record.remark("hadoop", &theirs.sentence(&cluster.site.distribution));
     record.remark(

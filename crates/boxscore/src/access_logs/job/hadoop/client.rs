@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use instruments::workload::hadoop::cluster;
 use instruments::workload::hadoop::distribution::Distribution;
-use instruments::workload::hadoop::job::SHELL;
+use instruments::workload::hadoop::programs::SHELL;
 use instruments::workload::hadoop::settings::{LOG4J, OPENS};
 use instruments::workload::hadoop::theirs::configuration;
 

@@ -1,7 +1,7 @@
 //! The configuration by which a client finds a cluster of the user's: the folder, and the settings in its files.
 //!
-//! Read as Hadoop's clients do: later files and lines win, and `${name}` stands for another setting. Nothing that a file
-//! includes is followed, and no variable of the environment or of Java is.
+//! Read as Hadoop's clients do: later files and lines win, and `${name}` stands for another setting. Nothing that a
+//! file includes is followed, and no variable of the environment or of Java is.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

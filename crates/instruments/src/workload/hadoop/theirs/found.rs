@@ -1,4 +1,4 @@
-//! What a cluster of the user's tells of itself by its web interfaces, before anything is done to it.
+//! A cluster of the user's as its web interfaces tell of it, before anything is done to it.
 //!
 //! The interfaces are found by the configuration. NameNode and ResourceManager must answer; without a history server
 //! the phases of jobs are missing. Memory is in MiB.
@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::cluster::HDFS_STATE;
 use super::super::network::Network;
-use super::super::rest::{Door, any, at, number, text};
+use super::super::rest::{Door, HDFS_STATE, any, at, number, text};
 use super::configuration::Configuration;
 
 /// Time limit of a connection to the NameNode.
@@ -18,7 +17,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const NAME_NODE_HTTP: u16 = 9870;
 const MANAGER_HTTP: u16 = 8088;
 const HISTORY_HTTP: u16 = 19_888;
-/// What Hadoop gives a map, the process that directs a job, and a container at least, where nothing is set.
+/// Memory that Hadoop gives a map, the process that directs a job, and a container at least, where nothing is set.
 const MAP_MIB: u64 = 1024;
 const DIRECTOR_MIB: u64 = 1536;
 const LEAST_MIB: u64 = 1024;

@@ -1,10 +1,10 @@
 //! A cluster of the user's that runs: jobs on it by the user's configuration, and nothing else of it changed.
 //!
-//! Nothing is started, formatted or stopped. Work in HDFS is below one folder, newly made: in the user's own, or in /tmp
-//! where they have none. Jobs carry a tag and have their staging files in that folder. A script in the private folder
-//! here ends jobs with that tag and removes the folder of HDFS; it is run when the cluster is let go, and by the guard
-//! where this program was killed. What the cluster itself keeps of any job (the history server's record, logs of
-//! containers) stays.
+//! Nothing is started, formatted or stopped. Work in HDFS is below one folder, newly made: in the user's own, or in
+//! /tmp where they have none. Jobs carry a tag and have their staging files in that folder. A script in the private
+//! folder here ends jobs with that tag and removes the folder of HDFS; it is run when the cluster is let go, and by
+//! the guard where this program was killed. What the cluster itself keeps of any job (the history server's record,
+//! logs of containers) stays.
 
 pub mod configuration;
 pub mod found;
@@ -23,7 +23,7 @@ use self::configuration::Configuration;
 use self::found::Found;
 use super::daemon::Site;
 use super::distribution::Distribution;
-use super::job::{self, SHELL};
+use super::programs::{self, SHELL};
 use super::settings::{LOG4J, MARK};
 use super::sizing::{Derived, Heaps, Sizes};
 use crate::progress;
@@ -62,8 +62,8 @@ pub fn check(uri: &str) -> Result<(), String> {
 }
 
 impl Theirs {
-    /// Makes our folder in a cluster that answers; `site` has our private folder here. Fails, with what HDFS says, where
-    /// it cannot be made.
+    /// Makes our folder in a cluster that answers; `site` has our private folder here. Fails, with what HDFS says,
+    /// where it cannot be made.
     pub fn open(uri: &str, site: &Site) -> Result<Theirs, String> {
         let found = Found::ask(uri).map_err(|why| format!("{uri}: {why}"))?;
         let node = site.node_folder(site.network.master());
@@ -143,7 +143,7 @@ impl Theirs {
                 let of_shell = words.first().map(|word| format!("{}: ", word.trim_start_matches('-')));
                 let said = of_shell.and_then(|name| log.lines().find(|line| line.starts_with(&name)));
                 let said = said.map(|line| line.chars().take(300).collect());
-                Err(said.or_else(|| job::cause(&log)).unwrap_or(failure))
+                Err(said.or_else(|| programs::cause(&log)).unwrap_or(failure))
             }
         }
     }
@@ -232,7 +232,7 @@ impl Theirs {
         }
     }
 
-    /// What it is, in a sentence, with the client that asks it.
+    /// It in a sentence, with the client that asks it.
     pub fn sentence(&self, client: &Distribution) -> String {
         let Found { uri, version, data_nodes, room, configuration, .. } = &self.found;
         let memory: u64 = room.nodes.iter().sum();
