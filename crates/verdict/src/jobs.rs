@@ -20,6 +20,8 @@ const LEAST_MAPS: usize = 4;
 const SLOW: f64 = 1.3;
 /// The parameter with the number of nodes.
 pub const NODES: &str = "nodes";
+/// The parameter with the address of a cluster of the user's.
+const CLUSTER: &str = "cluster";
 
 /// The jobs of a run, in the order of its figures.
 pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<JobDoc> {
@@ -41,8 +43,17 @@ pub fn of_run(run: &RunData, rows: &[SeriesDoc]) -> Vec<JobDoc> {
     all
 }
 
-fn nodes_of(params: &model::Params) -> u32 {
-    params.get(NODES).and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+/// The number of nodes; 0 of a cluster of the user's, which has those that it has.
+pub fn nodes_of(params: &model::Params) -> u32 {
+    params.get(NODES).map_or(1, |nodes| nodes.parse().unwrap_or(0))
+}
+
+/// `3 nodes`, or the address of a cluster of the user's.
+pub fn place(params: &model::Params) -> String {
+    match params.get(CLUSTER) {
+        Some(address) => address.to_owned(),
+        None => count(nodes_of(params) as usize, "node"),
+    }
 }
 
 /// `TeraSort of 256 MiB`, `TestDFSIO of 256 MiB, write`
@@ -58,10 +69,9 @@ fn job(run: &RunData, row: &SeriesDoc, several_arms: bool) -> JobDoc {
     let step = row.params.get("step").unwrap_or_default().to_owned();
     let told = told(run, row, &step);
     let arm = if several_arms && !row.arm.is_empty() { format!(" ({})", row.arm) } else { String::new() };
-    let nodes = nodes_of(&row.params) as usize;
     let full: Vec<f64> = told.iter().filter_map(|job| job.full()).collect();
     JobDoc {
-        name: format!("{} on {}{arm}", name(row), count(nodes, "node")),
+        name: format!("{} on {}{arm}", name(row), place(&row.params)),
         instrument: row.instrument.clone(),
         params: row.params.clone(),
         arm: row.arm.clone(),

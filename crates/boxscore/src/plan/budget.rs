@@ -28,6 +28,9 @@ const QUICK_JOBS_SITTINGS: u32 = 1;
 const JOBS_SITTINGS: u32 = 2;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: u32 = 6;
+/// The data of jobs on a cluster where there are several, so that each has these takes in time.
+const DATA: &str = "data";
+const DATA_OF_SEVERAL: &str = "96MiB";
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
 
@@ -113,6 +116,24 @@ fn is_of_jobs(args: &RunArgs) -> bool {
         name == Family::Hadoop.name() || card.is_some_and(|card| card.family == Family::Hadoop)
     };
     !args.usual.names.is_empty() && args.usual.names.iter().all(is_job)
+}
+
+/// Gives several jobs less data than one alone has, unless the user says how much; a note on it. `beside` counts the
+/// arms and machines that each have their takes of a cell.
+pub fn smaller_jobs(cells: &mut [Cell], beside: usize, is_told: impl Fn(&str) -> bool) -> Option<String> {
+    let is_job = |cell: &Cell| {
+        let card = card::find(instruments::cards(), &cell.instrument);
+        card.is_some_and(|card| card.family == Family::Hadoop) && cell.params.get(DATA).is_some()
+    };
+    let jobs = cells.iter().filter(|cell| is_job(cell)).count() * beside.max(1);
+    if jobs < 2 || is_told(DATA) {
+        return None;
+    }
+    cells.iter_mut().filter(|cell| is_job(cell)).for_each(|cell| cell.params.set(DATA, DATA_OF_SEVERAL));
+    Some(format!(
+        "each of {jobs} jobs is about {DATA_OF_SEVERAL}, so that there is time for {LEAST_TAKES} takes: --data gives them \
+         more"
+    ))
 }
 
 /// True if a run is of searches for the largest load alone.

@@ -4,8 +4,9 @@
 //! usage error that names the options; else the others are measured, with a note on what was left out. A cell that is
 //! impossible without those settings too is the machine's matter, and the run reports it.
 
+use instruments::workload::hadoop::theirs;
 use model::params::{check_cpus, parse_cpus};
-use model::{Card, Cell, Instrument, Setup};
+use model::{Card, Cell, Family, Instrument, Setup};
 
 use super::choice;
 use super::setting::Setting;
@@ -26,6 +27,7 @@ pub fn fitting(
     let Some(setup) = setup else { return Ok((cells, Vec::new())) };
     let asked = Asked { settings, cards, setup };
     asked.files()?;
+    asked.clusters()?;
     asked.cpus()?;
     let checked: Vec<Checked<'_>> = cards.iter().map(|card| asked.checked(card, &cells)).collect();
     let mut notes = Vec::new();
@@ -127,6 +129,19 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
+    /// A cluster of the user's must answer, and take jobs.
+    fn clusters(&self) -> Result<(), CliError> {
+        let is_named = |setting: &&Setting| {
+            let is_its = |card: &&&Card| card.family == Family::Hadoop && setting.is_for(card);
+            setting.key == "cluster" && self.cards.iter().any(|card| is_its(&card))
+        };
+        for setting in self.settings.all().filter(is_named) {
+            theirs::check(&setting.value)
+                .map_err(|why| CliError::data(format!("{}: {why}", setting.flag)))?;
+        }
+        Ok(())
+    }
+
     /// CPUs of an arm must be there too.
     fn cpus(&self) -> Result<(), CliError> {
         for setting in self.settings.of_arms.iter().filter(|setting| setting.key == "cpus") {
@@ -169,15 +184,17 @@ impl<'a> Asked<'a> {
         let mine: Vec<&'a Setting> =
             self.settings.all().filter(|setting| setting.is_for(card)).filter(of_arm).collect();
         let why = instrument.fit(&setup).err().filter(|_| !mine.is_empty())?.why;
-        // What is implied by a setting goes with it.
+        // What is implied by a setting goes with it, or stays where that one does.
         let is_fixed = |key: &str| mine.iter().any(|setting| setting.key == key);
         let implied = card.params.iter().filter_map(|spec| card.param(spec.implies?.param));
         let implied: Vec<(&str, &str)> =
             implied.filter(|spec| !is_fixed(spec.name)).map(|spec| (spec.name, spec.default)).collect();
         let fits_with = |changed: &[(&str, &str)]| {
-            let mut setup = setup.clone();
-            changed.iter().chain(&implied).for_each(|(key, value)| setup.params.set(key, value));
-            instrument.fit(&setup).is_ok()
+            [&implied[..], &[]].into_iter().any(|implied| {
+                let mut setup = setup.clone();
+                changed.iter().chain(implied).for_each(|(key, value)| setup.params.set(key, value));
+                instrument.fit(&setup).is_ok()
+            })
         };
         let is_guilty = |setting: &&Setting| {
             others(card, &setting.key).iter().any(|other| fits_with(&[(setting.key.as_str(), other)]))

@@ -87,7 +87,7 @@ fn planned(
     let mut cells = cells::merged(cells, &settings.arms, &chosen);
     let metered = power::settle(&mut cells, args, &settings, &host)?;
     measures_something(&cells, &chosen, args)?;
-    let (cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
+    let (mut cells, left_out) = fits::fitting(cells, args, &settings, &chosen, host.setup.as_ref())?;
     let arm_count = settings.arms.len() * commands.len().max(1);
     let fake = args.usual.fake.as_deref().map(fake).transpose()?;
     let soak = budget::soak(args)?;
@@ -98,6 +98,7 @@ fn planned(
     };
     let short = budget_seconds.filter(|_| args.usual.quick && level == Level::Named);
     let beside = arm_count * machines.len().max(1);
+    let smaller = budget::smaller_jobs(&mut cells, beside, |key| settings.all().any(|set| set.key == key));
     let (mut cells, no_time) = budget::kept(cells, beside, short);
     let warm_up = budget::warm_up(args, &cells);
     let sittings = budget::sittings(args, arm_count);
@@ -105,7 +106,6 @@ fn planned(
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
     let too_short = if soak.is_none() { time.too_short(&cells, beside, is_bounded) } else { None };
     let notes = [settings.notes.clone(), implied, metered, left_out].concat().into_iter();
-
     let unchanged = settings.unchanged(&cells, &chosen);
     let mut arms = command::crossed(settings.arms, &commands, args)?;
     command::choose_rows(&mut cells, arms.len());
@@ -138,7 +138,7 @@ fn planned(
         unchanged,
         targets: settings.targets,
     };
-    Ok((plan, notes.chain(no_time).chain(too_short).collect()))
+    Ok((plan, notes.chain(smaller).chain(no_time).chain(too_short).collect()))
 }
 
 /// Chooses what --profile looks at.

@@ -127,7 +127,7 @@ fn sizing(shown: &[Shown]) -> Option<String> {
 /// How the load of each arm divided the cores' time, profiles, and the programs that were measured.
 fn beside_figures(one: &Shown, look: Look) -> Vec<Part> {
     let mut parts = report::text::cores::of_run(&one.doc, look);
-    parts.push(report::text::jobs::lines(&one.doc.jobs, &one.doc.node_scaling, look).into());
+    parts.extend(report::text::jobs::parts(&one.doc.jobs, &one.doc.node_scaling, look));
     parts.push(report::text::profile::of_run(&one.doc, look));
     parts.push(report::text::notes::again(&one.doc, look));
     parts.push(report::text::notes::tools(&one.doc, look));

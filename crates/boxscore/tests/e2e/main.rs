@@ -19,6 +19,7 @@ mod frozen;
 mod hadoop;
 mod hadoop_on;
 mod hadoop_run;
+mod hadoop_theirs;
 mod held_back;
 mod history;
 mod import;

@@ -38,10 +38,12 @@ const LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
 mod contained;
+mod leaving;
 mod marked;
 
 pub use contained::{CONTAINER, Contained};
 use contained::{container_of, remove_container};
+pub use leaving::{SCRIPT, leave};
 pub use marked::{MARK, end_marked, marked};
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -197,10 +199,10 @@ fn is_private(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PRIVATE))
 }
 
-/// Ends what carries the mark of a private folder, and removes it. A process that was killed just now may write to it
-/// for a moment.
+/// Ends what carries the mark of a private folder, and removes it; who was killed just now may write to it a moment.
 fn clear(place: &Path) {
     end_marked(place);
+    let _nobody_to_tell = leave(place);
     for _ in 0..LOOKS {
         match std::fs::remove_dir_all(place) {
             Ok(()) => return,

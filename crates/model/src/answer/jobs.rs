@@ -11,6 +11,9 @@ use crate::unit::Unit;
 pub struct Job {
     /// `TeraSort of 256 MiB`.
     pub name: String,
+    /// `3 nodes`, or the address of a cluster of the user's.
+    pub place: String,
+    /// 0 where it is not known.
     pub nodes: u32,
     /// The arm; empty in a run without arms.
     pub arm: String,
@@ -127,7 +130,7 @@ impl Job {
 
     fn place(&self) -> String {
         let arm = if self.arm.is_empty() { String::new() } else { format!(" ({})", self.arm) };
-        format!("on {}{arm}", count(self.nodes as usize, "node"))
+        format!("on {}{arm}", self.place)
     }
 }
 
@@ -182,6 +185,7 @@ mod tests {
     fn a_sort_is_answered_with_its_rate_its_bound_and_its_start() {
         let sort = Job {
             name: "TeraSort of 1 GiB".to_owned(),
+            place: "3 nodes".to_owned(),
             nodes: 3,
             arm: String::new(),
             figure: figure("x", Unit::BytesPerSec, 12.3e6, Some((11.8e6, 12.9e6))),
@@ -196,6 +200,7 @@ mod tests {
         );
         assert_eq!(one.figures().len(), 2);
         let single = Job {
+            place: "1 node".to_owned(),
             nodes: 1,
             bound: sort.bound.clone(),
             figure: figure("x", Unit::BytesPerSec, 8e6, None),
@@ -214,6 +219,7 @@ mod tests {
     fn what_holds_jobs_back_is_told_where_it_changes() {
         let of = |nodes: u32, limit: JobLimit| Job {
             name: "TeraSort of 1 GiB".to_owned(),
+            place: count(nodes as usize, "node"),
             nodes,
             arm: String::new(),
             figure: figure("x", Unit::BytesPerSec, 8e6, None),

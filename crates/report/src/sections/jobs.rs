@@ -80,6 +80,15 @@ fn words() -> Vec<String> {
     Phase::ALL.iter().map(|phase| phase.word().to_owned()).collect()
 }
 
+/// How often all places for tasks were taken.
+fn room(slots: u32, full: f64) -> String {
+    // Below half a percent it would read as never.
+    match full < 0.005 {
+        true => format!("; memory has room for {slots} tasks at once, of which fewer ran all the time"),
+        false => format!("; {slots} at once, as many as memory has room for, {} of the time", percent(full)),
+    }
+}
+
 /// How the time of tasks divides into phases: each node's part of the time of all tasks.
 fn by_node(job: &JobDoc) -> Markup {
     let sum = |phases: &PhasesDoc| Phase::ALL.iter().filter_map(|phase| of(phases, *phase)).sum::<f64>();
@@ -192,9 +201,7 @@ fn containers(job: &JobDoc, timeline: &JobTimelineDoc) -> Markup {
         name: (*node).to_owned(),
         bars: timeline.containers.iter().filter(|one| one.node == **node).map(bar).collect(),
     };
-    let full = job.full.map_or_else(String::new, |full| {
-        format!("; {} at once, as many as memory has room for, {} of the time", timeline.slots, percent(full))
-    });
+    let full = job.full.map_or_else(String::new, |full| room(timeline.slots, full));
     let left_out = match timeline.left_out {
         0 => String::new(),
         more => format!("; {more} more are not listed"),
@@ -287,6 +294,12 @@ mod tests {
                 NodePointDoc { nodes: 2, rate: of(12e6, None), efficiency: of(0.75, Some((0.7, 0.8))) },
             ],
         }
+    }
+
+    #[test]
+    fn room_that_was_not_needed_is_told_so() {
+        assert_eq!(room(8, 0.0), "; memory has room for 8 tasks at once, of which fewer ran all the time");
+        assert_eq!(room(8, 0.25), "; 8 at once, as many as memory has room for, 25 % of the time");
     }
 
     #[test]

@@ -7,29 +7,51 @@ use model::plan::MEMBERS;
 use model::ranges::fold;
 use model::unit::Unit;
 
+use super::fit::{Part, Rank};
 use super::{Look, hang};
 
-/// The lines of a run; empty without a job.
-pub fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+/// The lines of a run, those of which a screen needs less first; none without a job.
+pub fn parts(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> Vec<Part> {
+    let bound = bound(jobs, look);
+    // On a short screen the job that stands last has its line: a sort on the most nodes, where there is one.
+    let last = bound.last().cloned().unwrap_or_default();
+    let phases: String = phased(jobs, look).collect();
     let placed = jobs.iter().find_map(nodes).map(|text| hang("cluster  ", &text, look.columns));
-    let scaled = scaling.iter().map(|one| {
+    vec![
+        Part::new(placed.unwrap_or_default()),
+        Part::new(scaled(scaling, look).collect::<String>()),
+        Part::new(phases).or(Rank::Evidence, "phases of jobs", ""),
+        Part::new(bound.concat()).or(Rank::Figure, "what holds each job back", last),
+        Part::new(faults(jobs, look).collect::<String>()),
+    ]
+}
+
+fn scaled(scaling: &[NodeScalingDoc], look: Look) -> impl Iterator<Item = String> {
+    scaling.iter().map(move |one| {
         let arm = if one.arm.is_empty() { String::new() } else { format!(" ({})", one.arm) };
         hang("scaling  ", &format!("{}{arm}: {}", one.name, points(one)), look.columns)
-    });
-    let phased = jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(|job| {
+    })
+}
+
+fn phased(jobs: &[JobDoc], look: Look) -> impl Iterator<Item = String> {
+    jobs.iter().filter(|job| job.phases.reduce.is_some()).filter_map(move |job| {
         Some(hang("phases   ", &format!("{}: {}", job.name, phases(&job.phases)?), look.columns))
-    });
-    // Of one job the answer has it.
+    })
+}
+
+/// The bound of each of several jobs; of one the answer has it.
+fn bound(jobs: &[JobDoc], look: Look) -> Vec<String> {
     let told = jobs.iter().filter(|job| jobs.len() > 1 && !job.bound.sentence.is_empty());
-    let bound =
-        told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns));
-    let faults = jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
-    let faults = faults.map(|(job, fault)| {
+    told.map(|job| hang("bound    ", &format!("{}: {}", job.name, job.bound.sentence), look.columns))
+        .collect()
+}
+
+fn faults(jobs: &[JobDoc], look: Look) -> impl Iterator<Item = String> {
+    jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?))).map(move |(job, fault)| {
         // The name of an arm may have the fault.
         let of = if job.name.contains(&fault.fault) { String::new() } else { format!("{} of ", fault.fault) };
         hang("fault    ", &format!("{of}{}: {}", job.name, fault.sentence), look.columns)
-    });
-    placed.into_iter().chain(scaled).chain(phased).chain(bound).chain(faults).collect()
+    })
 }
 
 /// `node[1-3]; node1 is the master`: the nodes of a lab that a cluster was on.
@@ -87,6 +109,31 @@ mod tests {
     use model::doc::{EstimateDoc, FaultCostDoc, JobBoundDoc};
 
     use super::*;
+    use crate::text::fit::Screen;
+
+    fn screen(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+        let mut screen = Screen::default();
+        parts(jobs, scaling, look).into_iter().for_each(|part| screen.add(part));
+        screen.fit(look, "boxscore show", |text| text)
+    }
+
+    fn lines(jobs: &[JobDoc], scaling: &[NodeScalingDoc], look: Look) -> String {
+        screen(jobs, scaling, Look { all: true, ..look })
+    }
+
+    #[test]
+    fn a_short_screen_keeps_what_holds_the_last_job_back() {
+        let job = |name: &str| JobDoc {
+            name: name.to_owned(),
+            bound: JobBoundDoc { sentence: "its CPUs are full".to_owned(), ..JobBoundDoc::default() },
+            phases: PhasesDoc { map: Some(1.0), reduce: Some(1.0), ..PhasesDoc::default() },
+            ..JobDoc::default()
+        };
+        let short = Look { lines: 2, ..Look::plain() };
+        let told = screen(&[job("logs"), job("TeraSort")], &[], short);
+        assert!(told.contains("bound    TeraSort: its CPUs are full\n") && !told.contains("logs"), "{told}");
+        assert!(told.contains("phases of jobs, what holds each job back"), "{told}");
+    }
 
     #[test]
     fn several_jobs_say_what_holds_each_back_and_what_a_fault_cost() {

@@ -124,8 +124,7 @@ fn below(run: &RunDoc, rows: &[ScoreRow<'_>], versus: Option<&CompareDoc>, look:
     parts.push(again_note(rows, look));
     parts.push(Part::new(guest_note(&run.findings, look)).or(Rank::Reason, "disks", ""));
     parts.push(Part::new(scaling::lines(&run.scaling, look)).or(Rank::Figure, "scaling", ""));
-    let jobs = jobs::lines(&run.jobs, &run.node_scaling, look);
-    parts.push(Part::new(jobs).or(Rank::Figure, "phases of jobs", ""));
+    parts.extend(jobs::parts(&run.jobs, &run.node_scaling, look));
     parts.push(verdict_note(rows, versus, look).into());
     let told = run
         .findings

@@ -9,7 +9,7 @@ use model::format::quantity;
 use model::names::instrument::{HADOOP_DFSIO, HADOOP_TERASORT};
 use model::{Unit, params};
 
-use crate::job_bound;
+use crate::{job_bound, jobs};
 
 /// The figure of a series, where it may be told.
 type Figure = fn(&SeriesDoc) -> Option<Answered>;
@@ -46,7 +46,7 @@ pub fn jobs(doc: &RunDoc, run: &RunData, heads: &[&SeriesDoc], answered: Figure)
 }
 
 fn nodes(series: &SeriesDoc) -> u32 {
-    series.params.get("nodes").and_then(|nodes| nodes.parse().ok()).unwrap_or(1)
+    jobs::nodes_of(&series.params)
 }
 
 fn job(series: &SeriesDoc, all: &[&&SeriesDoc], figure: Answered) -> Job {
@@ -63,6 +63,7 @@ fn job(series: &SeriesDoc, all: &[&&SeriesDoc], figure: Answered) -> Job {
     let is_rate = figure.kind.unit == Unit::BytesPerSec;
     Job {
         name: format!("{label}{data}"),
+        place: jobs::place(&series.params),
         nodes,
         arm: series.arm.clone(),
         efficiency: efficiency.filter(|_| is_rate).map(|one| figure.value / one / f64::from(nodes)),

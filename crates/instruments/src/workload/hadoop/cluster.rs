@@ -3,7 +3,7 @@
 //!
 //! NameNode (formatted in the new folder), DataNodes, ResourceManager and NodeManagers; the history server only once
 //! HDFS takes writes, since it waits ten seconds if it is early. Every wait is bounded. The time of a start is not
-//! part of any figure. Loads with equal keys share a cluster.
+//! part of any figure. Loads with equal keys share a cluster. One of the user's (`theirs`) is asked by the same names.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,10 @@ use super::lab::{Far, Lab, watch};
 use super::machine_use::MachineUse;
 use super::network::Network;
 use super::node_use;
-use super::rest::{Door, number, text};
+use super::rest::{Door, HDFS_STATE, number, text};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
+use super::theirs::Theirs;
 use crate::progress;
 use crate::workload::guard;
 use crate::workload::server::keeper;
@@ -36,8 +37,6 @@ use crate::workload::shell;
 /// Time limits: of a start as a whole up to each state, and of the command that formats.
 const UP: Duration = Duration::from_secs(180);
 const FORMAT: Duration = Duration::from_secs(60);
-/// The question about the state of HDFS to the NameNode.
-pub const HDFS_STATE: &str = "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState";
 /// Words of a daemon's log where its disk is full, and the free bytes below which one is.
 pub(super) const NO_SPACE: &str = "No space left on device";
 const FULL: u64 = 32 << 20;
@@ -56,6 +55,8 @@ pub struct Key {
     pub is_quick: bool,
     /// On other hosts too.
     pub lab: Option<Lab>,
+    /// The address of one of the user's.
+    pub theirs: Option<String>,
 }
 
 /// A running cluster.
@@ -72,6 +73,8 @@ pub struct Cluster {
     far: Option<Far>,
     /// Free bytes on the hosts of a lab, all together, when it was made.
     pub lab_disk: Option<u64>,
+    /// It is one of the user's.
+    pub theirs: Option<Theirs>,
     /// Data that jobs left for others, by its name.
     pub made: Vec<Made>,
     _ports: Vec<Port>,
@@ -96,6 +99,8 @@ pub struct Hosted {
 
 static POOL: Mutex<Vec<Weak<Hosted>>> = Mutex::new(Vec::new());
 static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
+/// That of this host, once it was found: its jars are read whole for that.
+static FOUND: Mutex<Option<distribution::Distribution>> = Mutex::new(None);
 
 /// Says where the user's data of this program is, with a fetched Hadoop in it. The first call counts.
 pub fn set_data_dir(dir: PathBuf) {
@@ -108,11 +113,17 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The Hadoop of this host. Fails, with what to do, where there is none.
+/// The Hadoop of this host, which is looked over once. Fails, with what to do, where there is none.
 pub fn distribution() -> Result<distribution::Distribution, String> {
+    let mut found = locked(&FOUND);
+    if let Some(found) = &*found {
+        return Ok(found.clone());
+    }
     let home = std::env::var_os("HADOOP_HOME").map(PathBuf::from);
     let none = Path::new("/nonexistent");
-    distribution::find(DATA_DIR.get().map_or(none, PathBuf::as_path), home.as_deref())
+    let one = distribution::find(DATA_DIR.get().map_or(none, PathBuf::as_path), home.as_deref())?;
+    *found = Some(one.clone());
+    Ok(one)
 }
 
 /// The cluster of this key, running already or started now. Fails when it does not come up.
@@ -195,6 +206,9 @@ impl Cluster {
     /// Starts a cluster. Fails with the daemon, its node and the line of its log, where one does not come up.
     fn start(key: &Key) -> Result<Cluster, String> {
         let distribution = distribution()?;
+        if let Some(uri) = &key.theirs {
+            return Cluster::of_theirs(key, uri, distribution);
+        }
         let mut taken = String::new();
         for _ in 0..TRIES {
             let mut cluster = Cluster::make(key, distribution.clone())?;
@@ -246,6 +260,7 @@ impl Cluster {
             daemons: Vec::new(),
             far: key.lab.clone().map(Far::new),
             lab_disk,
+            theirs: None,
             made: Vec::new(),
             _ports: reserved,
             folder: Some(folder),
@@ -254,6 +269,48 @@ impl Cluster {
             cluster.write_files(&node)?;
         }
         Ok(cluster)
+    }
+
+    /// One of the user's that runs. Fails where it cannot be measured.
+    fn of_theirs(key: &Key, uri: &str, distribution: distribution::Distribution) -> Result<Cluster, String> {
+        let folder = PrivateFolder::make(&key.dir, None)?;
+        let path = folder.path().to_owned();
+        settings::check_folder(&path)?;
+        let site = Site { distribution, network: Network::Loopback, folder: path };
+        let theirs = Theirs::open(uri, &site)?;
+        Ok(Cluster {
+            site: Arc::new(site),
+            key: key.clone(),
+            ports: Ports::USUAL,
+            sizes: theirs.sizes(),
+            start_seconds: 0.0,
+            daemons: Vec::new(),
+            far: None,
+            lab_disk: None,
+            theirs: Some(theirs),
+            made: Vec::new(),
+            _ports: Vec::new(),
+            folder: Some(folder),
+        })
+    }
+
+    /// The folder in HDFS that jobs work in.
+    pub fn home(&self) -> &str {
+        self.theirs.as_ref().map_or("/boxscore", |theirs| &theirs.home)
+    }
+
+    /// Removes a folder of ours in HDFS with all that is in it; one that is not there is removed.
+    pub fn remove(&self, folder: &str) -> Result<(), String> {
+        match &self.theirs {
+            None => self.name_node().remove(folder, &self.user()),
+            Some(theirs) => theirs.shell(&self.site, &["-rm", "-r", "-f", "-skipTrash", folder]).map(drop),
+        }
+    }
+
+    /// The user as whom HDFS sees this program; permissions are off.
+    pub fn user(&self) -> String {
+        let name = sys::files::invoking_user().name;
+        name.filter(|_| sys::files::effective_ids().0 != 0).unwrap_or_else(|| "root".to_owned())
     }
 
     /// The names of all nodes, the master first.
@@ -310,7 +367,7 @@ impl Cluster {
             yarn_state(&metrics, many)
         })?;
         self.wait("the history server is not ready", |cluster| {
-            cluster.history().get("/ws/v1/history/info").map(|_| ())
+            cluster.history()?.get("/ws/v1/history/info").map(|_| ())
         })?;
         self.start_seconds = sys::clock::now_ns().saturating_sub(from_ns) as f64 / 1e9;
         Ok(())
@@ -416,7 +473,7 @@ impl Cluster {
             self.daemons.iter().find_map(|one| Some(format!("{} says: {}", one.name(), one.says(NO_SPACE)?)));
         let full = full.or_else(|| self.far.as_ref()?.cause(true));
         let folder = &self.site.folder;
-        let free = free_bytes(folder).ok().filter(|free| *free < FULL);
+        let free = free_bytes(folder).ok().filter(|free| *free < FULL && self.theirs.is_none());
         match (full, free) {
             (Some(said), _) => format!("{why}; the {said}"),
             (None, Some(free)) => {
@@ -454,15 +511,30 @@ impl Cluster {
     }
 
     pub fn name_node(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.name_node_http }
+        match &self.theirs {
+            Some(theirs) => theirs.found.name_node.door(),
+            None => self.door(self.ports.name_node_http),
+        }
     }
 
     pub fn resource_manager(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.resource_manager_http }
+        match &self.theirs {
+            Some(theirs) => theirs.found.manager.door(),
+            None => self.door(self.ports.resource_manager_http),
+        }
     }
 
-    pub fn history(&self) -> Door<'_> {
-        Door { network: &self.site.network, port: self.ports.history_http }
+    /// Fails where one of the user's has no history server that answers.
+    pub fn history(&self) -> Result<Door<'_>, String> {
+        match &self.theirs {
+            Some(theirs) => theirs.found.history.as_ref().map(|at| at.door()).map_err(Clone::clone),
+            None => Ok(self.door(self.ports.history_http)),
+        }
+    }
+
+    fn door(&self, port: u16) -> Door<'_> {
+        let network = &self.site.network;
+        Door { network, host: network.door().to_string().into(), port }
     }
 }
 
@@ -470,6 +542,7 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.daemons.iter_mut().rev().for_each(Daemon::end);
         if let Some(folder) = self.folder.take() {
+            self.theirs.iter().for_each(|theirs| theirs.leave(folder.path()));
             // Containers are in sessions of their own. A drop has nobody to tell of one that does not end; the guard
             // tries again.
             let _left = guard::end_marked(folder.path());

@@ -19,7 +19,7 @@ pub fn ask(
     slots: u32,
     fault: Option<NodeFault>,
 ) -> Result<JobTasks, String> {
-    let door = cluster.history();
+    let door = cluster.history()?;
     let path = format!("/ws/v1/history/mapreduce/jobs/{}", job.id);
     let times = job.times.ok_or("the history server does not tell when the job began")?;
     let mut containers = directors(&door.get(&format!("{path}/jobattempts"))?, times);

@@ -11,10 +11,10 @@ use model::Unfit;
 use model::job_tasks::NodeFault;
 use serde_json::Value;
 
-use super::cluster::{Cluster, HDFS_STATE, JobError};
+use super::cluster::{Cluster, JobError};
 use super::history::{self, Job};
 use super::job::{self, Done, Order};
-use super::rest::{at, number, text};
+use super::rest::{HDFS_STATE, at, number, text};
 
 /// No fault, but questions all the same.
 pub const NONE: &str = "none";
@@ -154,7 +154,8 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
         }
         _ => {}
     }
-    let attempts = cluster.history().get(&format!("/ws/v1/history/mapreduce/jobs/{}/jobattempts", job.id));
+    let path = format!("/ws/v1/history/mapreduce/jobs/{}/jobattempts", job.id);
+    let attempts = cluster.history().and_then(|door| door.get(&path));
     let directors = match (attempts, &seen) {
         (Ok(attempts), _) => history::directors(&attempts),
         (Err(why), Some(seen)) => return Err(seen.broken(&why)),

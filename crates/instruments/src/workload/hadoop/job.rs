@@ -12,20 +12,17 @@ use super::cluster::{Cluster, JobError};
 use super::fault::{self, NodeState};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
+use super::programs::cause;
+use super::rest::Door;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
-/// The programs of Hadoop that are run.
-pub const EXAMPLES: &str = "org.apache.hadoop.examples.ExampleDriver";
-pub const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
-/// Its commands for files.
-pub const SHELL: &str = "org.apache.hadoop.fs.FsShell";
-pub const CHECKSUM: &str = "org.apache.hadoop.examples.terasort.TeraChecksum";
 /// How long the history server may take to learn of a job that has ended.
 const KNOWN: Duration = Duration::from_secs(60);
 /// How long its containers may take to go, in the time of no figure. The process that directs a job waits 5 s before it
 /// lets go of its own.
 const GONE: Duration = Duration::from_secs(120);
+const GONE_OF_THEIRS: Duration = Duration::from_secs(15);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
 pub const IN_CLIENT: [&str; 2] = ["-Dmapreduce.framework.name=local", "-Dmapreduce.task.io.sort.mb=16"];
 
@@ -58,14 +55,21 @@ pub struct Done {
 /// Runs a client on the cluster's master. Fails where it does, with the cause in Hadoop's words.
 pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     let site = &cluster.site;
-    let mut command = site.java(site.network.master(), cluster.sizes.heaps.client);
+    let mut command = match &cluster.theirs {
+        None => site.java(site.network.master(), cluster.sizes.heaps.client),
+        Some(theirs) => theirs.client(site),
+    };
     command.arg("-Dhadoop.root.logger=INFO,console").arg(order.class).args(order.program);
     command.args(&order.settings).args(&order.arguments);
     let cpus = sys::affinity::allowed().map_err(|error| error.to_string())?;
     let before = Counters::read(&cpus);
     let ended = shell::run_command(command, Start::default(), &cpus, order.timeout)?;
     let ended_ns = sys::clock::now_ns();
-    let machine = Counters::read(&cpus).since(&before);
+    let machine = match &cluster.theirs {
+        None => Counters::read(&cpus).since(&before),
+        // Its tasks run elsewhere.
+        Some(_) => MachineUse::default(),
+    };
     let called = order.program.unwrap_or(order.class.rsplit('.').next().unwrap_or(order.class));
     if ended.timed_out {
         let seconds = order.timeout.as_secs();
@@ -86,14 +90,18 @@ pub fn run(cluster: &Cluster, order: &Order) -> Result<Done, JobError> {
     })
 }
 
-/// Runs a job in containers, and asks the history server for its figures.
+/// Runs a job in containers on a cluster that is at rest, and asks the history server for its figures.
 pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobError> {
+    rest(cluster)?;
     let (done, nodes, machine) = cluster.during(|| run(cluster, order));
     let done = done?;
     let done = Done { nodes, machine: machine.unwrap_or(done.machine), ..done };
     let id = job_id(&done.log).ok_or_else(|| "the client named no job".to_owned())?;
-    let job = known(cluster, &id)?;
-    rest(cluster)?;
+    let job = match cluster.history() {
+        Ok(door) => known(door, &id)?,
+        // That this is missing is told with the cluster.
+        Err(_) => return Ok((done, Job { id, ..Job::default() })),
+    };
     if job.state != "SUCCEEDED" {
         return Err(JobError::Failed(format!("{id} is {}: {}", job.state, job.diagnostics)));
     }
@@ -101,9 +109,8 @@ pub fn run_known(cluster: &Cluster, order: &Order) -> Result<(Done, Job), JobErr
 }
 
 /// The figures of a job that has ended, once the history server has them.
-fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
+fn known(door: Door<'_>, id: &str) -> Result<Job, String> {
     let path = format!("/ws/v1/history/mapreduce/jobs/{id}");
-    let door = cluster.history();
     let mut found = Err("it was never asked".to_owned());
     up_within(KNOWN, || {
         found = door.get(&path).and_then(|job| history::job(&job, &door.get(&format!("{path}/counters"))?));
@@ -114,17 +121,22 @@ fn known(cluster: &Cluster, id: &str) -> Result<Job, String> {
     })
 }
 
-/// Waits until no container is left, so that the next job finds the cluster idle. The nodes are asked one by one: the
-/// cluster's own count of containers may stay above 0 when all of them have gone.
-fn rest(cluster: &Cluster) -> Result<(), String> {
+/// Waits until no container is left of what ran before, which has ended. The nodes are asked one by one: the cluster's
+/// own count of containers may stay above 0 when all of them have gone. On a cluster of the user's others may be at
+/// work for ever: there it is waited for a moment.
+pub fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
-    up_within(GONE, || {
+    let limit = if cluster.theirs.is_some() { GONE_OF_THEIRS } else { GONE };
+    up_within(limit, || {
         left = fault::nodes_of(cluster).and_then(|nodes| match busy(&nodes) {
             busy if busy.is_empty() => Ok(()),
             busy => Err(busy.join(", ")),
         });
         left.is_ok()
     });
+    if cluster.theirs.is_some() {
+        return Ok(());
+    }
     left.map_err(|why| {
         format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })
@@ -153,50 +165,6 @@ fn failure(ended: &Ended) -> String {
     })
 }
 
-/// The cause of a failed job in its client's log: the error of a task, else the state of the job, else what was
-/// thrown.
-pub fn cause(log: &str) -> Option<String> {
-    const FAILED: &str = " failed with state ";
-    let lines: Vec<&str> = log.lines().map(str::trim).collect();
-    let state = lines.iter().find_map(|line| Some(line.split_once(FAILED)?.1));
-    // A job that ran in its client alone says no more than that.
-    let state = state.filter(|state| !state.ends_with("due to: NA"));
-    // Why a task failed stands before the state of its job, below the line that names the attempt.
-    let attempt = lines.iter().position(|line| line.ends_with("Status : FAILED")).map_or(0, |at| at + 1);
-    let is_why = |line: &&str| line.starts_with("Error: ") || (attempt > 0 && !line.is_empty());
-    let why = lines[attempt..].iter().position(is_why).map(|at| attempt + at);
-    let error = why.filter(|at| !lines[*at].contains(" INFO ")).map(|at| innermost(&lines[at..]));
-    let thrown = lines.iter().position(|line| {
-        !line.starts_with("at ")
-            && line.contains("Exception: ")
-            && !line.contains(" INFO ")
-            && !line.contains(" WARN ")
-    });
-    let thrown = thrown.map(|at| innermost(&lines[at..]));
-    let text = match (error, state, thrown) {
-        (Some(error), ..) => format!("a task says: {error}"),
-        (None, Some(state), _) => format!("its job ended in the state {state}"),
-        (None, None, Some(thrown)) => thrown.to_owned(),
-        (None, None, None) => return None,
-    };
-    Some(text.chars().take(300).collect())
-}
-
-/// The last cause of the stack that the first of these lines begins, else what that line says. Java wraps a cause in
-/// one that says more and ends with it: then that one.
-fn innermost<'a>(lines: &[&'a str]) -> &'a str {
-    const CAUSE: &str = "Caused by: ";
-    let is_of_stack = |line: &&&str| [CAUSE, "at ", "... "].iter().any(|begin| line.starts_with(begin));
-    let first = lines.first().map(|line| line.strip_prefix("Error: ").unwrap_or(line));
-    let stack = lines.iter().skip(1).take_while(is_of_stack);
-    let causes: Vec<&str> =
-        first.into_iter().chain(stack.filter_map(|line| line.strip_prefix(CAUSE))).collect();
-    let says = |cause: &str| cause.split_once(": ").map_or("", |(_, says)| says).to_owned();
-    let mut all = causes.into_iter().rev();
-    let last = all.next().unwrap_or_default();
-    all.next().filter(|above| !says(last).is_empty() && above.ends_with(&says(last))).unwrap_or(last)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,42 +175,6 @@ mod tests {
                    1 INFO mapreduce.Job: Running job: job_17_0003\n1 INFO mapreduce.Job:  map 0% reduce 0%\n";
         assert_eq!(job_id(log).as_deref(), Some("job_17_0003"));
         assert_eq!((job_id("Running job: x"), job_id("")), (None, None));
-    }
-
-    #[test]
-    fn a_failure_is_told_in_hadoops_words() {
-        let heap = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\nError: Java heap space\n\
-                    1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
-        assert_eq!(cause(heap).as_deref(), Some("a task says: Java heap space"));
-        let program = "Error: java.lang.RuntimeException: Error in configuring object\n\tat a\n\
-                       Caused by: java.lang.RuntimeException: configuration exception\n\tat b\n\t... 9 more\n\
-                       Caused by: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied\n\
-                       \tat c\nCaused by: java.io.IOException: error=13, Permission denied\n\tat d\n\
-                       1 INFO mapreduce.Job: Task Id : a\nCaused by: another\n";
-        assert_eq!(
-            cause(program).as_deref(),
-            Some("a task says: java.io.IOException: Cannot run program \"./x\": error=13, Permission denied")
-        );
-        let late = "1 INFO mapreduce.Job: Task Id : attempt_1_m_000000_0, Status : FAILED\n\
-                    [2026-11-27 14:01:02.003]AttemptID:attempt_1_m_000000_0 Timed out after 20 secs\n\
-                    1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Task failed task_1_m_000000\n";
-        assert!(cause(late).unwrap().ends_with("Timed out after 20 secs"), "{:?}", cause(late));
-        let am =
-            "1 INFO mapreduce.Job: Job job_1 failed with state FAILED due to: Application failed 2 times\n";
-        assert_eq!(
-            cause(am).as_deref(),
-            Some("its job ended in the state FAILED due to: Application failed 2 times")
-        );
-        let there = "org.apache.hadoop.mapred.FileAlreadyExistsException: Output directory hdfs://m/x already exists\n\tat a\n";
-        assert!(cause(there).unwrap().contains("already exists"));
-        let alone = "1 WARN mapred.LocalJobRunner: job_local1_0001\n\
-                     java.lang.Exception: java.lang.OutOfMemoryError: Java heap space\n\tat a\n\
-                     1 INFO mapreduce.Job: Job job_local1_0001 failed with state FAILED due to: NA\n";
-        assert_eq!(
-            cause(alone).as_deref(),
-            Some("java.lang.Exception: java.lang.OutOfMemoryError: Java heap space")
-        );
-        assert_eq!(cause("1 INFO a: b\n"), None);
     }
 
     #[test]

@@ -15,9 +15,11 @@ use model::{BytesPerSec, Record, RecordExt};
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError, Made};
-use super::job::{self, Order, SHELL};
+use super::job::{self, Order};
 use super::log_lines::{self, FORMAT};
-use super::probe::{HadoopJobs, Ran, result_folder};
+use super::probe::{HadoopJobs, Ran};
+use super::programs::SHELL;
+use super::results::Results;
 use super::streaming::{STREAMING, Streaming};
 use crate::progress;
 use crate::workload::{guard, shell};
@@ -32,7 +34,7 @@ const REDUCE: &str = "logs reduce";
 impl HadoopJobs {
     /// The folder of HDFS with the log, which is made where it is not there yet.
     pub(super) fn log(&self, cluster: &mut Cluster) -> Result<Made, JobError> {
-        let folder = format!("/boxscore/log-{}-x{}", self.ask.data, self.ask.replication);
+        let folder = format!("{}/log-{}-x{}", cluster.home(), self.ask.data, self.ask.replication);
         if let Some(made) = cluster.made.iter().find(|made| made.folder == folder) {
             return Ok(made.clone());
         }
@@ -68,8 +70,8 @@ impl HadoopJobs {
         let log = self.log(cluster)?;
         let here = self.log_here(cluster);
         let bytes = fs::metadata(&here).map_err(|error| format!("{}: {error}", here.display()))?.len();
-        let out = result_folder(cluster, "read")?;
-        let (input, output) = (format!("{}/{LOG}", log.folder), format!("file://{out}"));
+        let out = Results::new(cluster, "read", false)?;
+        let (input, output) = (format!("{}/{LOG}", log.folder), out.uri());
         // A file that is read in pieces has one name.
         let mapper = format!("./{PROGRAM} {MAP} {FORMAT} --name {LOG} --keyed");
         let program = cluster.site.folder.join(PROGRAM);
@@ -91,8 +93,9 @@ impl HadoopJobs {
             timeout: self.ask.timeout,
         };
         let (done, job) = job::run_known(cluster, &order)?;
+        job::rest(cluster)?;
         let seconds = self.alone(&program, &here)?;
-        same(&Path::new(&out).join("part-00000"), &here.with_file_name("reduced"))?;
+        same(&out.file(cluster, "part-00000")?, &here.with_file_name("reduced"))?;
         record.push(&ALONE, BytesPerSec(bytes as f64 / seconds));
         self.tell_job(record, cluster, Ran { bytes: Some(bytes), ..self.ran(&done, &job) });
         Ok(())

@@ -6,18 +6,22 @@ use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown,
 
 use super::fault::{self, Fault};
 use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
+use super::theirs::address;
 use super::{network, settings};
 use crate::bench::kernel::{int_param, word_param};
 
 pub const AUTO: &str = "auto";
 const MIB: u64 = 1 << 20;
 
+/// The number of nodes of a cluster of the user's.
+pub const ALL: &str = "all";
+
 const NODES: ParamSpec = ParamSpec::new(
     "nodes",
-    ParamKind::Int { min: 1, max: network::MOST_NODES as u64 },
+    ParamKind::Or(ALL, &ParamKind::Int { min: 1, max: network::MOST_NODES as u64 }),
     "1",
     "nodes with data and containers: on this machine 1 on the loopback, more in a network namespace each (root); of --on \
-     the first so many, all unless said",
+     the first so many, all unless said; all: those of a cluster of yours",
 )
 .label(Label::Count("node", "nodes"))
 .flag(Flag::new(
@@ -36,6 +40,27 @@ const ON_NODES: ParamSpec = ParamSpec::new(
 )
 .part(Part::Address { ours: &[""] })
 .matched(Matched::Address);
+const CLUSTER: ParamSpec = ParamSpec::new(
+    "cluster",
+    ParamKind::Text,
+    "",
+    "a cluster of yours, by the address of its HDFS (hdfs://HOST:PORT), with the configuration of HADOOP_CONF_DIR; without \
+     it one is started for the run",
+)
+.label(Label::Form("on {}"))
+.part(Part::Address { ours: &[""] })
+.matched(Matched::Address)
+.implies("nodes", ALL, "those of a cluster that runs")
+.flag(
+    Flag::new(
+        "cluster",
+        "HDFS-URI",
+        "A cluster of yours that runs, hdfs://HOST:PORT, by the configuration of HADOOP_CONF_DIR: it is measured and left \
+         as found",
+        Means::Read(address),
+    )
+    .conflicts(&["nodes", "fault"]),
+);
 const DATA: ParamSpec = ParamSpec::new(
     "data",
     ParamKind::Bytes { min: 100, max: 1 << 50 },
@@ -89,10 +114,10 @@ const TIMEOUT: ParamSpec = ParamSpec::new(
 .matched(Matched::Extent);
 
 /// Of every job.
-pub const OF_ALL: &[ParamSpec] = &[NODES, ON_NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+pub const OF_ALL: &[ParamSpec] = &[NODES, CLUSTER, ON_NODES, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that read or write data.
 pub const OF_DATA: &[ParamSpec] =
-    &[NODES, ON_NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
+    &[NODES, CLUSTER, ON_NODES, DATA, REPLICATION, JVM, CONTAINER, HEAP, SPECULATIVE, TIMEOUT];
 /// Of jobs that also move data from maps to reduces.
 pub const OF_SORT: &[ParamSpec] =
     &model::joined::<_, { OF_DATA.len() + 2 }>(&[OF_DATA, &[COMPRESSION, FAULT]]);
@@ -122,19 +147,22 @@ const FAULT: ParamSpec = ParamSpec::new(
 const TELLS_DATA: &[Tell] = &[Tell::always("nodes"), Tell::always("data"), Tell::unusual("replication")];
 const TELLS_TASKS: &[Tell] =
     &[Tell::unusual("jvm"), Tell::unusual("container"), Tell::unusual("heap"), Tell::unusual("speculative")];
-const TELLS: &[Tell] = &model::joined::<_, 7>(&[TELLS_DATA, TELLS_TASKS]);
+const TELLS_PLACE: &[Tell] = &[Tell::unusual("cluster")];
+const TELLS: &[Tell] = &model::joined::<_, 8>(&[TELLS_DATA, TELLS_TASKS, TELLS_PLACE]);
 /// The same of a job with reduces.
-const TELLS_SORT: &[Tell] = &model::joined::<_, 9>(&[
+const TELLS_SORT: &[Tell] = &model::joined::<_, 10>(&[
     TELLS_DATA,
     &[Tell::unusual("compression"), Tell::unusual("fault")],
     TELLS_TASKS,
+    TELLS_PLACE,
 ]);
 /// The same of two jobs, each a step.
-const TELLS_STEPS: &[Tell] = &model::joined::<_, 8>(&[TELLS, &[Tell::always("step")]]);
+const TELLS_STEPS: &[Tell] = &model::joined::<_, 9>(&[TELLS, &[Tell::always("step")]]);
 /// The same of a job without data.
-const TELLS_PI: &[Tell] = &model::joined::<_, 7>(&[
+const TELLS_PI: &[Tell] = &model::joined::<_, 8>(&[
     &[Tell::always("nodes"), Tell::unusual("maps"), Tell::unusual("samples")],
     TELLS_TASKS,
+    TELLS_PLACE,
 ]);
 
 /// How figures of a job are shown.
@@ -162,7 +190,10 @@ pub const fn shown_pi(label: &'static str, main: &'static str, place: u16) -> Sh
 /// The wishes of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
+    /// 0 of a cluster of the user's.
     pub nodes: u32,
+    /// The address of a cluster of the user's.
+    pub cluster: Option<String>,
     /// Bytes; 0 of a job without data.
     pub data: u64,
     pub replication: u32,
@@ -181,13 +212,14 @@ impl Ask {
     pub fn from_setup(setup: &Setup) -> Result<Ask, Unfit> {
         let number = |name: &str, without: u64| match setup.params.get(name) {
             None => Ok(without),
-            Some(AUTO) => Ok(0),
+            Some(AUTO | ALL) => Ok(0),
             Some(_) => int_param(setup, name),
         };
         let some = |number: u64| Some(number).filter(|number| *number > 0);
         let data = setup.params.get("data").map_or(Some(0), model::params::parse_bytes);
         let ask = Ask {
             nodes: u32::try_from(number("nodes", 1)?).unwrap_or(u32::MAX),
+            cluster: setup.params.get("cluster").filter(|uri| !uri.is_empty()).map(str::to_owned),
             data: data.ok_or_else(|| Unfit::new("data= is no size"))?,
             replication: u32::try_from(number("replication", 1)?).unwrap_or(u32::MAX),
             jvm: word_param(setup, "jvm")?.to_owned(),
@@ -198,7 +230,8 @@ impl Ask {
             fault: fault::parse(setup.params.get("fault").unwrap_or_default()),
             timeout: std::time::Duration::from_secs(number("timeout", 1800)?),
         };
-        if ask.replication > ask.nodes {
+        ask.is_of_one_cluster()?;
+        if ask.nodes > 0 && ask.replication > ask.nodes {
             return Err(Unfit::new(format!(
                 "replication={}: there are as many copies as nodes at most, and nodes={}",
                 ask.replication, ask.nodes
@@ -218,6 +251,26 @@ impl Ask {
             return Err(Unfit::new(format!("heap={heap} does not fit container={container}")));
         }
         Ok(ask)
+    }
+
+    /// Fails where what only a cluster of ours can have is asked of one of the user's, or the other way round.
+    fn is_of_one_cluster(&self) -> Result<(), Unfit> {
+        let refused = |what: String| Err(Unfit::new(what));
+        match (&self.cluster, self.nodes, self.container, self.fault) {
+            (None, 0, ..) => refused(format!("nodes={ALL} is of a cluster of yours (--cluster)")),
+            (None, ..) => Ok(()),
+            (Some(_), 1.., ..) => refused(format!(
+                "nodes={}: a cluster of yours (--cluster) is measured with the nodes that it has",
+                self.nodes
+            )),
+            (Some(_), _, Some(container), _) => refused(format!(
+                "container={container}: on a cluster of yours (--cluster) containers are as its configuration has them"
+            )),
+            (Some(_), _, _, Some(_)) => {
+                refused("fault: no node of a cluster of yours (--cluster) is made to fail".to_owned())
+            }
+            (Some(_), 0, None, None) => Ok(()),
+        }
     }
 
     /// Fails where a container has no room on a node beside the process that directs the job.
@@ -249,11 +302,7 @@ impl Ask {
         let sort = sort_buffer(heap);
         let task = settings::task_options(heap, &self.jvm);
         let director = settings::director_options(task_heap(sizes.container), &self.jvm, opens);
-        let codec = match self.compression.as_str() {
-            "deflate" => Some("org.apache.hadoop.io.compress.DefaultCodec"),
-            "snappy" => Some("org.apache.hadoop.io.compress.SnappyCodec"),
-            _ => None,
-        };
+        let codec = self.codec();
         let mut all = vec![
             format!("-Ddfs.replication={}", self.replication),
             format!("-Ddfs.blocksize={}", cut.block),
@@ -271,14 +320,43 @@ impl Ask {
         all
     }
 
+    /// The same on a cluster of the user's, whose tasks have so much memory in MiB: only what differs from its
+    /// configuration. Pure.
+    pub fn settings_of_theirs(&self, container: u64) -> Vec<String> {
+        let mut all = vec![format!("-Ddfs.replication={}", self.replication)];
+        if self.heap.is_some() || self.jvm == "zero" {
+            let heap = self.heap.unwrap_or_else(|| task_heap(container));
+            let task = settings::task_options(heap, &self.jvm);
+            all.extend(["map", "reduce"].map(|kind| format!("-Dmapreduce.{kind}.java.opts={task}")));
+            all.push(format!("-Dmapreduce.task.io.sort.mb={}", sort_buffer(heap)));
+        }
+        if !self.speculative {
+            all.extend(["map", "reduce"].map(|kind| format!("-Dmapreduce.{kind}.speculative=false")));
+        }
+        if let Some(codec) = self.codec() {
+            all.push("-Dmapreduce.map.output.compress=true".to_owned());
+            all.push(format!("-Dmapreduce.map.output.compress.codec={codec}"));
+        }
+        all
+    }
+
+    /// The class that compresses the output of maps.
+    fn codec(&self) -> Option<&'static str> {
+        match self.compression.as_str() {
+            "deflate" => Some("org.apache.hadoop.io.compress.DefaultCodec"),
+            "snappy" => Some("org.apache.hadoop.io.compress.SnappyCodec"),
+            _ => None,
+        }
+    }
+
     /// Rows of TeraGen's: 100 bytes each.
     pub fn rows(&self) -> u64 {
         (self.data / ROW).max(1)
     }
 
-    /// A name for data of this kind in HDFS.
-    pub fn called(&self, what: &str) -> String {
-        format!("/boxscore/{what}-{}-x{}", self.rows(), self.replication)
+    /// A name for data of this kind in HDFS, below our folder there.
+    pub fn called(&self, home: &str, what: &str) -> String {
+        format!("{home}/{what}-{}-x{}", self.rows(), self.replication)
     }
 
     /// MiB of each of so many files that make up the data.
@@ -327,6 +405,33 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_of_the_users_has_its_own_nodes_and_containers() {
+        let theirs = "cluster=hdfs://m:8020;nodes=all";
+        assert_eq!(ask(theirs).unwrap().cluster.as_deref(), Some("hdfs://m:8020"));
+        assert!(ask("nodes=all").unwrap_err().contains("--cluster"));
+        for (more, says) in [
+            ("nodes=2", "the nodes that it has"),
+            ("nodes=all;container=512", "as its configuration has them"),
+            ("nodes=all;fault=none", "made to fail"),
+        ] {
+            let why = ask(&format!("cluster=hdfs://m:8020;{more}")).unwrap_err();
+            assert!(why.contains(says), "{why}");
+        }
+        let all = |more: &str| ask(&format!("{theirs}{more}")).unwrap().settings_of_theirs(1024);
+        assert_eq!(all(""), ["-Ddfs.replication=1"]);
+        let some = all(";heap=300;speculative=off;compression=snappy;replication=3").join("\n");
+        for part in [
+            "replication=3",
+            "map.java.opts=-Xmx300m",
+            "io.sort.mb=120",
+            "reduce.speculative=false",
+            "Snappy",
+        ] {
+            assert!(some.contains(part), "{part}: {some}");
+        }
+    }
+
+    #[test]
     fn settings_of_a_job_follow_what_is_asked() {
         let two = sizes(&Facts { memory: 24 << 30, cores: 2, disk_free: 1 << 40 }, 1).unwrap();
         let of = |pairs: &str| {
@@ -351,7 +456,7 @@ mod tests {
     #[test]
     fn data_is_whole_rows_and_whole_files() {
         let some = ask("data=1000").unwrap();
-        assert_eq!((some.rows(), some.called("in").as_str()), (10, "/boxscore/in-10-x1"));
+        assert_eq!((some.rows(), some.called("/b", "in").as_str()), (10, "/b/in-10-x1"));
         assert_eq!(ask("data=100").unwrap().mib_of_file(4), 1);
         assert_eq!(ask("data=256MiB").unwrap().mib_of_file(2), 128);
     }

@@ -3,8 +3,6 @@
 //! A take is a job (of TestDFSIO two). What is done around it is in no figure: folders in HDFS are removed, TeraSort's
 //! output is proved by TeraValidate in a process of its own, and its checksum compared with that of the input.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use model::job_tasks::{JobTasks, NodeFault};
@@ -21,11 +19,14 @@ use super::cluster::{self, Cluster, Hosted, JobError, Key, Made};
 use super::containers;
 use super::fault;
 use super::history::Job;
-use super::job::{self, CHECKSUM, DFSIO, Done, EXAMPLES, IN_CLIENT, Order};
+use super::job::{self, Done, IN_CLIENT, Order};
 use super::lab::Lab;
 use super::liveness;
 use super::network;
 use super::params::{Ask, ROW};
+use super::programs::{CHECKSUM, DFSIO, EXAMPLES};
+use super::results::Results;
+use super::setting_up::{tell, tell_others};
 use super::sizing::{self, Cut, Facts};
 use crate::bench::kernel::int_param;
 use crate::progress;
@@ -58,6 +59,9 @@ pub const OF_REDUCES: [MetricInfo; 5] =
 /// Those of jobs that a node may fail in the midst of.
 pub const OF_FAULTS: [MetricInfo; 5] =
     [AFTER_FAULT.info(), NODE_LOST.info(), DATA_NODE_DEAD.info(), AGAIN.info(), DIRECTORS.info()];
+
+/// The output of the only reduce of a job.
+const RESULT: &str = "part-r-00000";
 
 /// The job of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +100,9 @@ pub(super) struct Ran<'a> {
 pub fn fit(setup: &Setup) -> Result<(), Unfit> {
     let ask = Ask::from_setup(setup)?;
     guard::available().map_err(Unfit::new)?;
+    if ask.cluster.is_some() {
+        return cluster::distribution().map(drop).map_err(Unfit::new);
+    }
     let is_on_others = Lab::is_meant(setup, ask.nodes).map_err(Unfit::new)?;
     if ask.nodes > 1 && !is_on_others {
         network::available().map_err(Unfit::new)?;
@@ -128,6 +135,7 @@ pub fn prepare(setup: &Setup, test: Test) -> Result<Box<dyn Probe>, Unfit> {
         memory: facts.memory,
         cpus,
         is_quick: ask.fault.is_some(),
+        theirs: ask.cluster.clone(),
     };
     let hosted = cluster::get(key).map_err(|error| Unfit::new(error.to_string()))?;
     let jobs = HadoopJobs { test, ask, setup: setup.clone(), hosted, told: false };
@@ -158,6 +166,9 @@ impl Probe for HadoopJobs {
                 }
             }
             self.data(cluster)?;
+            if let Some(theirs) = &cluster.theirs {
+                tell_others(theirs, record);
+            }
             self.job(cluster, record)
         });
         taken.map_err(Fault::new)
@@ -168,24 +179,6 @@ impl Probe for HadoopJobs {
     }
 }
 
-/// How the cluster is set up, and why so.
-fn tell(cluster: &Cluster, record: &mut dyn Record) {
-    let (hadoop, sizes) = (&cluster.site.distribution, &cluster.sizes);
-    let whose = if hadoop.is_users { " of HADOOP_HOME" } else { "" };
-    let place = match sizes.nodes {
-        _ if cluster.lab().is_some() => cluster.lab().map(Lab::sentence).unwrap_or_default(),
-        1 => "1 node on the loopback, which has every daemon".to_owned(),
-        nodes => {
-            format!("{nodes} nodes and a master, each in a network namespace of its own on this machine")
-        }
-    };
-    let text = format!("Hadoop {}{whose} on Java {}: {place}", hadoop.version, hadoop.java.version);
-    record.remark("hadoop", &text);
-    for one in &sizes.derived {
-        record.remark("hadoop", &format!("{}: {} ({})", one.name, one.value, one.why));
-    }
-}
-
 impl HadoopJobs {
     fn cut(&self, cluster: &Cluster) -> Cut {
         sizing::cut(&cluster.sizes, self.ask.data)
@@ -193,7 +186,21 @@ impl HadoopJobs {
 
     /// The settings that were asked for.
     pub(super) fn settings(&self, cluster: &Cluster) -> Vec<String> {
-        self.ask.settings(&cluster.sizes, self.cut(cluster), cluster.site.opens())
+        match &cluster.theirs {
+            None => self.ask.settings(&cluster.sizes, self.cut(cluster), cluster.site.opens()),
+            Some(theirs) => {
+                let asked = self.ask.settings_of_theirs(cluster.sizes.container);
+                [theirs.settings(), asked].concat()
+            }
+        }
+    }
+
+    /// Tasks that can run at once.
+    fn room(&self, cluster: &Cluster) -> u32 {
+        match cluster.theirs {
+            None => self.ask.room(&cluster.sizes),
+            Some(_) => cluster.sizes.slots,
+        }
     }
 
     /// A job of Hadoop's examples, with the settings that were asked for.
@@ -219,13 +226,13 @@ impl HadoopJobs {
 
     /// Rows in no order, with their checksum.
     fn input(&self, cluster: &mut Cluster) -> Result<Made, JobError> {
-        let folder = self.ask.called("input");
+        let folder = self.ask.called(cluster.home(), "input");
         if let Some(made) = cluster.made.iter().find(|made| made.folder == folder) {
             return Ok(made.clone());
         }
         progress::current().report("writing the data that is to be sorted");
         // One that failed before has left a part of it.
-        remove(cluster, &folder)?;
+        cluster.remove(&folder)?;
         job::run(cluster, &self.generate(cluster, &folder))?;
         let checksum = self.checksum(cluster, &folder)?;
         cluster.made.push(Made { folder, checksum });
@@ -235,12 +242,12 @@ impl HadoopJobs {
     /// The same rows in order.
     fn sorted(&self, cluster: &mut Cluster) -> Result<Made, JobError> {
         let input = self.input(cluster)?;
-        let folder = self.ask.called("sorted");
+        let folder = self.ask.called(cluster.home(), "sorted");
         if let Some(made) = cluster.made.iter().find(|made| made.folder == folder) {
             return Ok(made.clone());
         }
         progress::current().report("sorting the data that is to be validated");
-        remove(cluster, &folder)?;
+        cluster.remove(&folder)?;
         job::run(cluster, &self.sort(cluster, &input.folder, &folder))?;
         let made = Made { folder, checksum: input.checksum };
         cluster.made.push(made.clone());
@@ -263,16 +270,16 @@ impl HadoopJobs {
 
     /// The checksum of rows, whatever their order: TeraChecksum, in a process of its own.
     fn checksum(&self, cluster: &Cluster, folder: &str) -> Result<String, JobError> {
-        let out = result_folder(cluster, "checksum")?;
+        let out = Results::new(cluster, "checksum", true)?;
         let order = Order {
             class: CHECKSUM,
             program: None,
-            settings: IN_CLIENT.map(str::to_owned).to_vec(),
-            arguments: vec![folder.to_owned(), format!("file://{out}")],
+            settings: in_client(cluster),
+            arguments: vec![folder.to_owned(), out.uri()],
             timeout: self.ask.timeout,
         };
         job::run(cluster, &order)?;
-        let text = result(&out)?;
+        let text = out.text(cluster, RESULT)?;
         let sum = text.split_whitespace().last().map(str::to_owned);
         sum.ok_or_else(|| JobError::Failed("TeraChecksum printed no checksum".to_owned()))
     }
@@ -281,12 +288,12 @@ impl HadoopJobs {
         &self,
         cluster: &Cluster,
         folder: &str,
-        in_client: bool,
-    ) -> Result<(Order, String), JobError> {
-        let out = result_folder(cluster, "validated")?;
-        let mut order = self.order(cluster, "teravalidate", &[folder, &format!("file://{out}")]);
-        if in_client {
-            order.settings = IN_CLIENT.map(str::to_owned).to_vec();
+        is_in_client: bool,
+    ) -> Result<(Order, Results), JobError> {
+        let out = Results::new(cluster, "validated", is_in_client)?;
+        let mut order = self.order(cluster, "teravalidate", &[folder, &out.uri()]);
+        if is_in_client {
+            order.settings = in_client(cluster);
         }
         Ok((order, out))
     }
@@ -314,11 +321,11 @@ impl HadoopJobs {
     }
 
     fn tera_gen(&self, cluster: &Cluster, record: &mut dyn Record) -> Result<(), JobError> {
-        let folder = self.ask.called("generated");
-        remove(cluster, &folder)?;
+        let folder = self.ask.called(cluster.home(), "generated");
+        cluster.remove(&folder)?;
         let (done, job) = job::run_known(cluster, &self.generate(cluster, &folder))?;
         let bytes = content_bytes(cluster, &folder)?;
-        remove(cluster, &folder)?;
+        cluster.remove(&folder)?;
         if bytes != Some(self.ask.rows() * ROW) {
             let said = bytes.map_or_else(|| "an unknown number of".to_owned(), |bytes| bytes.to_string());
             return Err(JobError::Failed(format!(
@@ -332,8 +339,8 @@ impl HadoopJobs {
 
     fn tera_sort(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {
         let input = self.input(cluster)?;
-        let out = self.ask.called("output");
-        remove(cluster, &out)?;
+        let out = self.ask.called(cluster.home(), "output");
+        cluster.remove(&out)?;
         let order = self.sort(cluster, &input.folder, &out);
         let Some(fault) = self.ask.fault else {
             let (done, job) = job::run_known(cluster, &order)?;
@@ -366,30 +373,30 @@ impl HadoopJobs {
 
     /// Fails unless rows in HDFS are in order and have this checksum; removes them then.
     fn prove(&self, cluster: &Cluster, folder: &str, checksum: &str) -> Result<(), JobError> {
-        let (order, result) = self.validate(cluster, folder, true)?;
+        let (order, out) = self.validate(cluster, folder, true)?;
         job::run(cluster, &order)?;
-        proved(&self::result(&result)?, checksum)?;
-        remove(cluster, folder)
+        proved(&out.text(cluster, RESULT)?, checksum)?;
+        Ok(cluster.remove(folder)?)
     }
 
     fn tera_validate(&self, cluster: &mut Cluster, record: &mut dyn Record) -> Result<(), JobError> {
         let sorted = self.sorted(cluster)?;
         let (order, out) = self.validate(cluster, &sorted.folder, false)?;
         let (done, job) = job::run_known(cluster, &order)?;
-        proved(&result(&out)?, &sorted.checksum)?;
+        proved(&out.text(cluster, RESULT)?, &sorted.checksum)?;
         self.tell_job(record, cluster, self.ran(&done, &job));
         Ok(())
     }
 
     fn dfsio(&self, cluster: &Cluster, record: &mut dyn Record) -> Result<(), JobError> {
-        const FOLDER: &str = "/boxscore/dfsio";
+        let folder = format!("{}/dfsio", cluster.home());
         let files = self.cut(cluster).maps;
         let mib = self.ask.mib_of_file(files);
-        remove(cluster, FOLDER)?;
+        cluster.remove(&folder)?;
         for step in ["write", "read"] {
             let mut order = self.order(cluster, "", &[]);
             (order.class, order.program) = (DFSIO, None);
-            order.settings.push(format!("-Dtest.build.data={FOLDER}"));
+            order.settings.push(format!("-Dtest.build.data={folder}"));
             let words = [format!("-{step}"), "-nrFiles".to_owned(), files.to_string(), "-size".to_owned()];
             order.arguments = words.into_iter().chain([format!("{mib}MB")]).collect();
             let (done, job) = job::run_known(cluster, &order)?;
@@ -401,7 +408,7 @@ impl HadoopJobs {
             let bytes = Some((mib * u64::from(files)) << 20);
             self.tell_job(record, cluster, Ran { step, bytes, ..self.ran(&done, &job) });
         }
-        remove(cluster, FOLDER)?;
+        cluster.remove(&folder)?;
         Ok(())
     }
 
@@ -413,7 +420,10 @@ impl HadoopJobs {
     /// The figures of a job, and where each of its tasks ran, and when; that this is not told is a remark.
     pub(super) fn tell_job(&self, record: &mut dyn Record, cluster: &Cluster, ran: Ran<'_>) {
         self.push(record, cluster, &ran);
-        match containers::ask(cluster, (ran.job, &ran.done.nodes), self.ask.room(&cluster.sizes), ran.fault) {
+        if cluster.history().is_err() {
+            return;
+        }
+        match containers::ask(cluster, (ran.job, &ran.done.nodes), self.room(cluster), ran.fault) {
             Ok(tasks) => {
                 record.note(NoteBody::JobTasks(JobTasks { step: ran.step.to_owned(), ..tasks }));
             }
@@ -452,7 +462,7 @@ impl HadoopJobs {
         {
             record.push_of_if(metric, extra, share.map(Ratio));
         }
-        record.push_of(&SLOTS, extra, Count(f64::from(self.ask.room(&cluster.sizes))));
+        record.push_of(&SLOTS, extra, Count(f64::from(self.room(cluster))));
         record.push_of_if(&FAILED, extra, job.failed.map(Count));
         record.push_of_if(&KILLED, extra, job.killed.map(Count));
         if bytes.is_none() {
@@ -478,42 +488,23 @@ impl HadoopJobs {
     }
 }
 
-fn remove(cluster: &Cluster, folder: &str) -> Result<(), JobError> {
-    Ok(cluster.name_node().remove(folder, &user())?)
-}
-
-/// The user as whom HDFS sees this program; permissions are off.
-fn user() -> String {
-    sys::files::invoking_user()
-        .name
-        .filter(|_| sys::files::effective_ids().0 != 0)
-        .unwrap_or_else(|| "root".to_owned())
-}
-
 /// Bytes of the files below a folder of HDFS, without copies.
 fn content_bytes(cluster: &Cluster, folder: &str) -> Result<Option<u64>, JobError> {
-    let answer =
-        cluster.name_node().get(&format!("/webhdfs/v1{folder}?op=GETCONTENTSUMMARY&user.name={}", user()))?;
+    if let Some(theirs) = &cluster.theirs {
+        // Folders, files, bytes, path.
+        let told = theirs.shell(&cluster.site, &["-count", folder])?;
+        return Ok(told.split_whitespace().nth(2).and_then(|bytes| bytes.parse().ok()));
+    }
+    let path = format!("/webhdfs/v1{folder}?op=GETCONTENTSUMMARY&user.name={}", cluster.user());
+    let answer = cluster.name_node().get(&path)?;
     let length = super::rest::at(&answer, &["ContentSummary", "length"]).and_then(serde_json::Value::as_u64);
     Ok(length)
 }
 
-/// A folder on this machine for the result of a job, which is not there yet.
-pub(super) fn result_folder(cluster: &Cluster, name: &str) -> Result<String, JobError> {
-    let folder = cluster.site.folder.join(name);
-    match fs::remove_dir_all(&folder) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(JobError::Failed(format!("cannot remove {}: {error}", folder.display()))),
-    }
-    Ok(folder.display().to_string())
-}
-
-/// The output of the only reduce of a job.
-fn result(folder: &str) -> Result<String, JobError> {
-    let path = Path::new(folder).join("part-r-00000");
-    fs::read_to_string(&path)
-        .map_err(|error| JobError::Failed(format!("no result in {}: {error}", path.display())))
+/// The settings of a job that runs in its client alone.
+fn in_client(cluster: &Cluster) -> Vec<String> {
+    let own = cluster.theirs.as_ref().map(|theirs| theirs.settings_in_client(&cluster.site));
+    IN_CLIENT.map(str::to_owned).into_iter().chain(own.into_iter().flatten()).collect()
 }
 
 /// Fails unless TeraValidate found the rows in order, with the checksum of the input.

@@ -333,7 +333,8 @@ fn xml(pairs: &Pairs) -> String {
 
 const WEB_XML: &str = "<web-app version=\"2.4\" xmlns=\"http://java.sun.com/xml/ns/j2ee\"></web-app>\n";
 
-const LOG4J: &str = "\
+/// Where programs of Hadoop's log to. Some of its jars have such a file of their own, by which that is standard output.
+pub const LOG4J: &str = "\
 hadoop.root.logger=INFO,console
 hadoop.log.dir=.
 hadoop.log.file=hadoop.log

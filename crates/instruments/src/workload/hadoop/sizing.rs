@@ -48,6 +48,8 @@ pub struct Sizes {
     pub node_vcores: u32,
     /// Tasks that run at once in the whole cluster.
     pub slots: u32,
+    /// Maps of a job that run at once: those that cores are there for, and one a node at least.
+    pub maps: u32,
     /// Memory of all daemons and of a client, as they were seen to be.
     pub held: u64,
     pub derived: Vec<Derived>,
@@ -160,6 +162,7 @@ pub fn sizes(facts: &Facts, nodes: u32) -> Result<Sizes, String> {
         node_memory: container * u64::from(tasks + 1),
         node_vcores: tasks + 1,
         slots: tasks * nodes,
+        maps: facts.cores.min(tasks * nodes).max(nodes),
         held: held(&heaps),
         derived: Vec::new(),
     };
@@ -248,12 +251,17 @@ pub struct Cut {
 
 const BLOCKS: (u64, u64) = (16, 128);
 
-/// Two maps for each that runs at once, of blocks that are neither tiny nor larger than usual; a reduce for every
-/// second one, and two at least.
+/// Two maps for each that runs at once, or one where two had tiny blocks, of blocks that are not larger than usual; a
+/// reduce for every second one, and two at least.
 pub fn cut(sizes: &Sizes, data_bytes: u64) -> Cut {
-    let slots = u64::from(sizes.slots.max(1));
-    let block = (data_bytes / (2 * slots)).div_ceil(MIB).clamp(BLOCKS.0, BLOCKS.1) * MIB;
-    Cut { block, maps: sizes.slots.max(1), reduces: (sizes.slots / 2).max(2) }
+    let maps = u64::from(sizes.maps.max(1));
+    let in_mib = |maps: u64| (data_bytes / maps).div_ceil(MIB);
+    let block = Some(in_mib(2 * maps)).filter(|two| *two >= BLOCKS.0).unwrap_or_else(|| in_mib(maps));
+    Cut {
+        block: block.clamp(BLOCKS.0, BLOCKS.1) * MIB,
+        maps: sizes.maps.max(1),
+        reduces: (sizes.maps / 2).max(2),
+    }
 }
 
 /// Fails, with the arithmetic, where the disk has no room for a job that sorts so much.
@@ -335,8 +343,13 @@ mod tests {
             (cut.block / MIB, cut.maps, cut.reduces)
         };
         assert_eq!(of(1), (16, 2, 2));
+        assert_eq!(of(40 * MIB), (20, 2, 2));
         assert_eq!(of(256 * MIB), (64, 2, 2));
         assert_eq!(of(100 << 30), (128, 2, 2));
+        // More nodes than cores have a map each at a time, not all that memory has room for.
+        let three = sizes(&facts(24_576, 2), 3).unwrap();
+        assert_eq!((three.maps, cut(&three, 96 * MIB).block / MIB), (3, 16));
+        assert_eq!(sizes(&facts(65_536, 16), 2).unwrap().maps, 16);
     }
 
     #[test]

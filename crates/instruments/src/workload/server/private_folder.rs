@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sys::files::{Lock, LockFile};
 
 use super::account::Unprivileged;
-use crate::workload::guard::{PRIVATE as PREFIX, Private};
+use crate::workload::guard::{self, PRIVATE as PREFIX, Private};
 
 const LOCK: &str = "lock";
 /// Folders that every account can reach, used when the wanted one cannot be reached.
@@ -159,6 +159,8 @@ fn sweep(parent: &Path, ours: &[Option<u32>]) {
             continue;
         }
         if let Ok(Lock::Held(_lock)) = LockFile::try_acquire(&lock) {
+            // What it left elsewhere cannot be taken away without it, and who could be told did not make it.
+            let _left = guard::leave(&entry.path());
             let _stays = fs::remove_dir_all(entry.path());
         }
     }

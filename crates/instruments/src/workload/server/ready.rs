@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use sys::clock;
 
-/// Largest head or body of an answer.
-const LIMIT: usize = 64 << 10;
+/// Largest head or body of an answer: thousands of nodes or tasks of a cluster are told in it.
+const LIMIT: usize = 4 << 20;
 const CONNECT: Duration = Duration::from_millis(500);
 
 /// A server's answer to one request.

@@ -1,24 +1,16 @@
 //! Programs of a Hadoop that is installed: its shell for files, and streaming jobs.
 
-use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use instruments::workload::hadoop::cluster;
 use instruments::workload::hadoop::distribution::Distribution;
-use instruments::workload::hadoop::job::SHELL;
-use instruments::workload::hadoop::settings::OPENS;
+use instruments::workload::hadoop::programs::SHELL;
+use instruments::workload::hadoop::settings::{LOG4J, OPENS};
+use instruments::workload::hadoop::theirs::configuration;
 
 use crate::error::CliError;
-
-/// Where its programs log to: some jars have a configuration of their own, by which that is standard output.
-const LOG: &str = "log4j.rootLogger=INFO,console
-log4j.appender.console=org.apache.log4j.ConsoleAppender
-log4j.appender.console.target=System.err
-log4j.appender.console.layout=org.apache.log4j.PatternLayout
-log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
-";
 
 /// A Hadoop and the configuration that names its cluster.
 pub struct Client {
@@ -39,19 +31,15 @@ impl Client {
     /// What it needs besides is put into `scratch`.
     pub fn find(scratch: &Path) -> Result<Client, CliError> {
         let hadoop = cluster::distribution().map_err(|why| CliError::data(format!("--hadoop: {why}")))?;
-        let own = || env::var_os("HADOOP_HOME").map(|home| PathBuf::from(home).join("etc/hadoop"));
-        let configuration = env::var_os("HADOOP_CONF_DIR").map(PathBuf::from).or_else(own);
-        let configuration = configuration.filter(|folder| folder.is_dir()).ok_or_else(|| {
-            CliError::data("--hadoop: no configuration says which cluster")
-                .hint("set HADOOP_CONF_DIR to the folder with its core-site.xml")
-        })?;
+        let configuration =
+            configuration::folder().map_err(|why| CliError::data(format!("--hadoop: {why}")))?;
         let mut class_path = configuration.into_os_string();
         for entry in &hadoop.class_path {
             class_path.push(":");
             class_path.push(entry);
         }
         let log = scratch.join("log4j.properties");
-        sys::files::atomic_write(&log, LOG.as_bytes(), 0o644)
+        sys::files::atomic_write(&log, LOG4J.as_bytes(), 0o644)
             .map_err(|error| CliError::data(format!("{}: {error}", log.display())))?;
         Ok(Client { hadoop, class_path, log: format!("-Dlog4j.configuration=file:{}", log.display()) })
     }

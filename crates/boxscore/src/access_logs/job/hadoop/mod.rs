@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use instruments::workload::hadoop::job;
+use instruments::workload::hadoop::programs;
 use instruments::workload::hadoop::streaming::{STREAMING, Streaming};
 use logs::parts::{Made, Parts};
 use logs::read::Source;
@@ -167,7 +167,7 @@ fn watched(mut child: Child) -> Result<(), CliError> {
         return Ok(());
     }
     let lines = said.unwrap_or_default();
-    let why = job::cause(&lines.join("\n")).or_else(|| lines.last().cloned());
+    let why = programs::cause(&lines.join("\n")).or_else(|| lines.last().cloned());
     let why = why.unwrap_or_else(|| "it failed, and did not say why".to_owned());
     Err(CliError::data(format!("--hadoop: the job: {why}")))
 }

@@ -119,6 +119,7 @@ fn begun(asked: &Beginning) -> Result<Running, String> {
         node_memory: asked.node_memory,
         node_vcores: asked.node_vcores,
         slots: 0,
+        maps: 0,
         held: 0,
         derived: Vec::new(),
     };

@@ -203,8 +203,8 @@ fn sized(names: &[&str], all: &[Facts]) -> Result<(Sizes, u64), String> {
     let mut derived = one.derived;
     let value = format!("{} MiB and {cores} cores", memory >> 20);
     derived.push(Derived { name: "a node", value, why: why.join("; ") });
-    let slots = one.slots.saturating_mul(nodes);
-    Ok((Sizes { nodes, slots, derived, ..one }, disk_free.saturating_mul(u64::from(nodes))))
+    let (slots, maps) = (one.slots.saturating_mul(nodes), one.maps.saturating_mul(nodes));
+    Ok((Sizes { nodes, slots, maps, derived, ..one }, disk_free.saturating_mul(u64::from(nodes))))
 }
 
 /// A cluster on other nodes; they end it once this is dropped and something else is asked of them, and with the study.
@@ -326,7 +326,7 @@ mod tests {
     fn every_node_gets_what_the_least_one_has() {
         let (sizes, disk) = sized(&["a", "b"], &[facts(16_384, 8, 9_000), facts(8_192, 2, 4_000)]).unwrap();
         let alone = sizing::sizes(&facts(8_192, 2, 4_000), 1).unwrap();
-        assert_eq!((sizes.nodes, sizes.slots), (2, 2 * alone.slots));
+        assert_eq!((sizes.nodes, sizes.slots, sizes.maps), (2, 2 * alone.slots, 2 * alone.maps));
         assert_eq!((sizes.container, sizes.node_memory), (alone.container, alone.node_memory));
         assert_eq!(disk, 8_000 << 20);
         let why = &sizes.derived.last().unwrap().why;

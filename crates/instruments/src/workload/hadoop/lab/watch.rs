@@ -24,7 +24,7 @@ const DATA_NODES: &str = "/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo";
 const SILENT: f64 = 60.0;
 
 /// The master's side of a cluster.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Master<'a> {
     pub name: &'a str,
     /// With the mark of its processes.
@@ -50,7 +50,7 @@ fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, M
     let mut all: Vec<(NodeUse, [Counted; 2])> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
     loop {
-        let seen = far.look().and_then(|others| silent(master).map(|()| others));
+        let seen = far.look().and_then(|others| silent(&master).map(|()| others));
         let others = match seen {
             Ok(others) => others,
             Err(why) => {
@@ -89,7 +89,7 @@ fn now_ms() -> u64 {
 }
 
 /// Fails where the NameNode has not heard a DataNode for long. One that does not answer is judged by others.
-fn silent(master: Master<'_>) -> Result<(), String> {
+fn silent(master: &Master<'_>) -> Result<(), String> {
     match master.name_node.get(DATA_NODES).ok().and_then(|answer| unheard(&answer)) {
         None => Ok(()),
         Some((node, seconds)) => Err(format!(

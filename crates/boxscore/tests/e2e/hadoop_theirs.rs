@@ -1,0 +1,165 @@
+//! `boxscore run hadoop --cluster`: a cluster that runs already is measured and left as found. It is one that the test
+//! starts on the loopback, by the means of the program, and ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use instruments::workload::guard;
+use instruments::workload::hadoop::assembled;
+use instruments::workload::hadoop::cluster::{self, Hosted, Key};
+use instruments::workload::hadoop::job::{self, Order};
+use instruments::workload::hadoop::programs::SHELL;
+use tempfile::TempDir;
+
+use crate::common::hadoop::home;
+use crate::common::{Bench, PATIENCE, PROGRAM, Running, said};
+
+/// The class by which HDFS is administered.
+const ADMIN: &str = "org.apache.hadoop.hdfs.tools.DFSAdmin";
+const TINY: [&str; 8] = ["run", "hadoop", "--quick", "--takes", "1", "--sittings", "1", "--no-report"];
+
+/// A cluster that runs, and the folder with its configuration.
+struct Theirs {
+    hosted: Arc<Hosted>,
+    conf: PathBuf,
+    uri: String,
+    home: &'static Path,
+    /// The last field, so that the cluster is gone before its folder.
+    _dir: TempDir,
+}
+
+impl Theirs {
+    fn start(home: &'static Path) -> Theirs {
+        let dir = TempDir::new().expect("a temporary directory");
+        let data = assembled::folder(dir.path());
+        fs::create_dir_all(data.parent().expect("a parent")).expect("a folder");
+        std::os::unix::fs::symlink(home, data).expect("a link");
+        cluster::set_data_dir(dir.path().to_owned());
+        guard::set_program(PROGRAM);
+        let cpus = sys::affinity::allowed().expect("CPUs");
+        let (dir_of, memory) = (dir.path().to_owned(), 8 << 30);
+        let key = Key { nodes: 1, dir: dir_of, memory, cpus, is_quick: false, theirs: None, lab: None };
+        let hosted = cluster::get(key).expect("a cluster");
+        let told = hosted.with(|cluster, _| Ok((cluster.site.node_folder("localhost"), cluster.ports)));
+        let (node, ports) = told.expect("it runs");
+        let uri = format!("hdfs://localhost:{}", ports.name_node);
+        Theirs { hosted, conf: node.join("conf"), uri, home, _dir: dir }
+    }
+
+    /// What a program of Hadoop's says on it. Fails where a daemon of it has ended.
+    fn say(&self, class: &'static str, words: &[&str]) -> String {
+        let arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        let order = Order { class, program: None, settings: Vec::new(), arguments, timeout: PATIENCE };
+        let said = self.hosted.with(|cluster, ended| {
+            assert_eq!(ended, None, "a daemon ended");
+            job::run(cluster, &order)
+        });
+        said.expect("it says").output
+    }
+
+    /// All of HDFS but the records of jobs, which the history server makes.
+    fn listing(&self) -> Vec<String> {
+        let told = self.say(SHELL, &["-ls", "-R", "/"]);
+        let lines = told.lines().filter(|line| !line.contains("/history/done"));
+        // Without the times, which change with what is in a folder.
+        lines.filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
+    }
+
+    fn command(&self, bench: &Bench, args: &[&str]) -> Command {
+        let mut command = bench.command(&TINY.iter().chain(args).copied().collect::<Vec<_>>());
+        command.env("HADOOP_HOME", self.home).env("HADOOP_CONF_DIR", &self.conf);
+        command
+    }
+
+    /// Its configuration, with one text in the place of another, in a folder of the bench.
+    fn changed(&self, bench: &Bench, file: &str, from: &str, to: &str) -> PathBuf {
+        let folder = bench.path("conf");
+        fs::create_dir_all(&folder).expect("a folder");
+        for name in ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"] {
+            let text = fs::read_to_string(self.conf.join(name)).expect("a file");
+            let text = if name == file { text.replace(from, to) } else { text };
+            fs::write(folder.join(name), text).expect("a file");
+        }
+        folder
+    }
+}
+
+#[test]
+fn a_cluster_that_runs_is_measured_and_left_as_found() {
+    let Some(home) = home() else { return };
+    let theirs = Theirs::start(home);
+    let bench = Bench::new();
+    let before = theirs.listing();
+    what_cannot_be_is_told(&theirs, &bench);
+    a_sort_is_proved_there(&theirs, &bench);
+    assert_eq!(theirs.listing(), before);
+    a_killed_program_leaves_nothing_there(&theirs);
+    assert_eq!(theirs.listing(), before);
+    theirs.say(ADMIN, &["-safemode", "enter"]);
+    let args = ["--test", "pi", "--cluster", &theirs.uri];
+    said(&mut theirs.command(&bench, &args)).expect(1, &["safe mode"]);
+}
+
+fn what_cannot_be_is_told(theirs: &Theirs, bench: &Bench) {
+    let on = |more: &[&str]| {
+        theirs.command(bench, &[&["--test", "terasort", "--cluster", &theirs.uri], more].concat())
+    };
+    said(&mut on(&["--nodes", "2"])).expect(2, &["--nodes"]);
+    said(&mut on(&["--set", "container=512"])).expect(2, &["as its configuration has them"]);
+    said(&mut theirs.command(bench, &["--cluster", "localhost:8020"])).expect(2, &["hdfs://HOST:PORT"]);
+    said(&mut theirs.command(bench, &["--cluster", "hdfs://localhost:1"]))
+        .expect(1, &["nothing answers there"]);
+    said(on(&[]).env("HADOOP_CONF_DIR", bench.path("none"))).expect(1, &["no such folder"]);
+    said(on(&[]).env_remove("HADOOP_CONF_DIR")).expect(1, &["set HADOOP_CONF_DIR"]);
+    let kerberos = "<configuration><property><name>hadoop.security.authentication</name><value>kerberos</value></property>";
+    let folder = theirs.changed(bench, "core-site.xml", "<configuration>", kerberos);
+    said(on(&[]).env("HADOOP_CONF_DIR", folder)).expect(1, &["Kerberos", "not supported"]);
+}
+
+fn a_sort_is_proved_there(theirs: &Theirs, bench: &Bench) {
+    let args = ["--test", "terasort", "--data", "4MiB", "--cluster", &theirs.uri];
+    let told = said(&mut theirs.command(bench, &args)).expect(0, &[]);
+    let out = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.starts_with(&format!("TeraSort of 4.00 MiB on {}: ", theirs.uri)), "{out}");
+    let run = bench.only();
+    let figure = |name: &str| {
+        let row = run.series.iter().find(|row| row.key.metric == name);
+        row.and_then(|row| row.measured().last().copied()).unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert_eq!(figure("spilled"), 2.0 * 41_943.0);
+    assert!(figure("rate") > 0.0 && figure("slots") > 0.0);
+    // The use of this machine is none of a cluster's that may be elsewhere.
+    assert!(run.series.iter().all(|one| one.key.metric != "cpus-busy"));
+    let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
+    assert!(told("a cluster of yours") && told("1 DataNode and 1 NodeManager"), "{:?}", run.notes);
+    assert!(told("hadoop fs -rm -r -skipTrash hdfs://localhost:"), "{:?}", run.notes);
+}
+
+fn a_killed_program_leaves_nothing_there(theirs: &Theirs) {
+    let applications = || {
+        let told = theirs.hosted.with(|cluster, _| {
+            Ok(cluster.resource_manager().get("/ws/v1/cluster/apps?states=ACCEPTED,RUNNING")?)
+        });
+        told.expect("an answer")["apps"]["app"].as_array().map_or(0, Vec::len)
+    };
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let until = Instant::now() + PATIENCE;
+        while !is_so() {
+            assert!(Instant::now() < until, "{what}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    };
+    let bench = Bench::new();
+    let args = ["--test", "pi", "--set", "samples=1000000000", "--cluster", &theirs.uri];
+    let running = Running::start(theirs.command(&bench, &args));
+    until("no job is at work", &|| applications() > 0);
+    running.signal("KILL");
+    assert_eq!(running.end().code, None);
+    until("a job is left", &|| applications() == 0);
+    let is_ours = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(guard::PRIVATE);
+    let left = || fs::read_dir(bench.dir.path()).expect("the folder").flatten().any(|entry| is_ours(&entry));
+    until("a folder is left", &|| !left());
+}
