@@ -19,8 +19,8 @@ pub use label::{Label, QUOTED};
 
 pub use kind::{ParamKind, number, parse_span, show_time, whole};
 
-/// Sorted `k=v` pairs; part of every series key. Copies share the pairs: a document of many machines has each key
-/// thousands of times.
+// Copies share the pairs: a document of many machines has each key thousands of times.
+/// Sorted `k=v` pairs; part of every series key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Params(Arc<BTreeMap<String, String>>);

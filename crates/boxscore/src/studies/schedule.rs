@@ -168,8 +168,8 @@ pub fn of_all(run: &StudyRun, why: &str) -> Vec<Absent> {
         let mut params = Params::default();
         let pairs = run.set.iter().filter_map(|text| Params::parse(text).ok()).collect::<Vec<_>>();
         for (key, value) in pairs.iter().flatten() {
-            let key = key.strip_prefix(&format!("{}.", card.name)).unwrap_or(&key).to_owned();
-            let canonical = card.param(&key).and_then(|spec| spec.canonical(&value).ok());
+            let key = key.strip_prefix(&format!("{}.", card.name)).unwrap_or(key).to_owned();
+            let canonical = card.param(&key).and_then(|spec| spec.canonical(value).ok());
             canonical.into_iter().for_each(|value| params.set(&key, &value));
         }
         params

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use model::node_use::NodeUse;
-use serde_json::Value;
 use sys::process::Start;
 
 use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, RESOURCE_MANAGER, Site};
@@ -21,9 +20,10 @@ use super::lab::{Far, Lab, watch};
 use super::machine_use::MachineUse;
 use super::network::Network;
 use super::node_use;
-use super::rest::{Door, HDFS_STATE, number, text};
+use super::rest::{Door, HDFS_STATE};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
+use super::states::{hdfs_state, yarn_state};
 use super::theirs::Theirs;
 use crate::progress;
 use crate::workload::guard;
@@ -551,29 +551,6 @@ impl Drop for Cluster {
     }
 }
 
-/// Fails, with what is missing, until HDFS takes writes.
-fn hdfs_state(answer: &Value, nodes: f64) -> Result<(), String> {
-    let bean = answer.get("beans").and_then(|beans| beans.get(0));
-    let bean = bean.ok_or("the NameNode does not tell its state yet")?;
-    let live = number(bean, &["NumLiveDataNodes"]).unwrap_or(0.0);
-    let state = text(bean, &["FSState"]).unwrap_or("unknown");
-    match (live >= nodes, state) {
-        (true, "Operational") => Ok(()),
-        (true, "safeMode") => Err("the NameNode is in safe mode".to_owned()),
-        (true, state) => Err(format!("the NameNode is in the state {state}")),
-        (false, _) => Err(format!("{live} of {nodes} DataNodes are there")),
-    }
-}
-
-/// Fails, with what is missing, until YARN has its nodes.
-fn yarn_state(answer: &Value, nodes: f64) -> Result<(), String> {
-    let active = number(answer, &["clusterMetrics", "activeNodes"]).unwrap_or(0.0);
-    match active >= nodes {
-        true => Ok(()),
-        false => Err(format!("{active} of {nodes} NodeManagers are there")),
-    }
-}
-
 fn free_ports(on: Ipv4Addr) -> Result<Vec<Port>, String> {
     (0..Ports::COUNT).map(|_| Port::free(on.into())).collect()
 }
@@ -587,23 +564,6 @@ pub fn free_bytes(path: &Path) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn states_are_read_off_the_daemons_answers() {
-        let hdfs = |live: u32, state: &str| {
-            let text = format!(r#"{{"beans":[{{"NumLiveDataNodes":{live},"FSState":"{state}"}}]}}"#);
-            hdfs_state(&serde_json::from_str(&text).unwrap(), 2.0)
-        };
-        assert_eq!(hdfs(2, "Operational"), Ok(()));
-        assert_eq!(hdfs(1, "Operational").unwrap_err(), "1 of 2 DataNodes are there");
-        assert!(hdfs(2, "safeMode").unwrap_err().contains("safe mode"));
-        assert!(hdfs_state(&serde_json::json!({"beans": []}), 1.0).is_err());
-        let yarn =
-            |active: u32| yarn_state(&serde_json::json!({"clusterMetrics": {"activeNodes": active}}), 2.0);
-        assert_eq!(yarn(2), Ok(()));
-        assert_eq!(yarn(0).unwrap_err(), "0 of 2 NodeManagers are there");
-        assert!(yarn_state(&serde_json::json!({}), 1.0).is_err());
-    }
 
     #[test]
     fn without_a_hadoop_it_is_said_what_to_do() {

@@ -27,5 +27,6 @@ mod results;
 mod setting_up;
 pub mod settings;
 pub mod sizing;
+mod states;
 pub mod streaming;
 pub mod theirs;
