@@ -1,6 +1,6 @@
 //! One parameter as the user fixed it, with the option that fixes it.
 
-use model::params::{Implied, ParamKind};
+use model::params::Implied;
 use model::{Card, Family, ParamSpec};
 
 /// One parameter as the user fixed it.
@@ -53,7 +53,7 @@ impl Setting {
     pub fn values(&self, spec: &ParamSpec) -> Vec<&str> {
         match spec.kind.choices() {
             Some(_) => self.each().filter(|value| spec.kind.canonical(value).is_some()).collect(),
-            None if matches!(spec.kind, ParamKind::Int { .. }) => self.each().collect(),
+            None if spec.kind.is_whole() => self.each().collect(),
             None => vec![&self.value],
         }
     }

@@ -177,6 +177,15 @@ impl ParamKind {
         }
     }
 
+    /// True if the values are whole numbers, beside which a word may stand for another one.
+    pub const fn is_whole(self) -> bool {
+        match self {
+            ParamKind::Int { .. } => true,
+            ParamKind::Or(_, kind) | ParamKind::Only(_, _, kind) => kind.is_whole(),
+            _ => false,
+        }
+    }
+
     /// The values that there are, where they are few enough to be listed.
     pub const fn choices(self) -> Option<&'static [&'static str]> {
         match self {

@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A network namespace that is removed at the end.
 pub struct Namespace(pub String);
 
 impl Namespace {
     pub fn new(which: &str) -> Result<Namespace, String> {
-        let name = format!("bxt-{}-{which}", std::process::id());
+        // Tests of one process that run at once have one of the same sort each.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("bxt-{}-{which}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let made = Command::new("ip").args(["netns", "add", &name]).output();
         match made {
             Ok(done) if done.status.success() => Ok(Namespace(name)),
