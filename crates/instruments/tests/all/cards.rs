@@ -118,7 +118,7 @@ fn set_by(flag: &Flag) -> Vec<&'static str> {
             vec![name, content]
         }
         Means::Read(read) => {
-            let all = ["p99=10ms", "100", "ramcloud:tcp:host=a,port=1"]
+            let all = ["p99=10ms", "100", "ramcloud:tcp:host=a,port=1", "hdfs://a:8020"]
                 .into_iter()
                 .filter_map(|text| read(text).ok());
             let keys: Vec<&str> = all.flatten().map(|(key, _)| key).collect();
