@@ -69,7 +69,7 @@ fn shortened(command: &str, names: &[(&str, &str)]) -> String {
             line.push_str(" --takes 2 --sittings 1");
         }
         if !line.contains("--cmd") {
-            line.push_str(" --set duration=50ms --quick");
+            line.push_str(" --set duration=250ms --quick");
         }
     }
     line
