@@ -17,8 +17,12 @@ pub fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
     if let Some(back) = latest(name)? {
         return nth_latest(store, back).map(|head| head.id);
     }
-    let labelled = labelled(name, store)?;
-    match labelled.as_slice() {
+    the_one(name, &labelled(name, store)?, store)
+}
+
+/// The run of a label, else the one whose id the name is.
+fn the_one(name: &str, labelled: &[RunHead], store: &Store) -> Result<String, CliError> {
+    match labelled {
         [] => match store.resolve(name) {
             Err(error @ StoreError::NoRun { .. }) => {
                 Err(CliError::from(error).hint(known_names(store.is_empty()?)))
@@ -46,7 +50,8 @@ pub fn one_run(name: &str, store: &Store) -> Result<String, CliError> {
             ));
             Ok(newest.id.clone())
         }
-        _ => run_id(name, store),
+        _ if latest(name)?.is_some() => run_id(name, store),
+        _ => the_one(name, &labelled, store),
     }
 }
 
