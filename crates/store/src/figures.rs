@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::engine::{Row, Sql, Tx, args};
+use crate::engine::{Arg, Row, Sql, ToArg, Tx, args};
 use crate::rows::{next, to_json};
 use crate::{Result, Store, value};
 use model::Better;
@@ -84,9 +84,15 @@ impl Store {
     ) -> Result<Vec<String>> {
         let mut seen = Seen::default();
         let mut chosen = Vec::new();
+        let sets = self.sets_of(runs)?;
         for run in runs {
+            let (number, set) = match sets.get(run) {
+                Some(known) => *known,
+                // Where it is missing, or only an index lacks it, this says so.
+                None => (self.number(run)?, None),
+            };
             let mut is_wanted = false;
-            for &place in self.places(run, counts, &mut seen)?.iter() {
+            for &place in self.places(number, set, counts, &mut seen)?.iter() {
                 let figure = &mut seen.counted[place];
                 figure.have += 1;
                 is_wanted |= figure.counts && figure.have <= most;
@@ -96,12 +102,23 @@ impl Store {
         Ok(chosen)
     }
 
-    /// The places of a run's figures.
-    fn places(&self, run: &str, counts: &dyn Fn(&SeriesKey) -> bool, seen: &mut Seen) -> Result<Rc<[usize]>> {
-        let number = self.number(run)?;
-        let sql = "SELECT figure_set FROM run WHERE no = $1";
-        let set =
-            self.rows(sql, args![number], |row| row.get::<Option<i64>>(0))?.into_iter().next().flatten();
+    /// The numbers of runs, and of their sets of figures.
+    fn sets_of(&self, runs: &[String]) -> Result<HashMap<String, (i64, Option<i64>)>> {
+        let ids: Vec<Arg<'_>> = runs.iter().map(ToArg::arg).collect();
+        let sql = "SELECT id, no, figure_set FROM run WHERE id IN ({})";
+        let found =
+            self.rows_of_many(sql, &ids, |row| Ok((row.get::<String>(0)?, (row.get(1)?, row.get(2)?))))?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// The places of the figures of a run, which has this set of them, or none.
+    fn places(
+        &self,
+        number: i64,
+        set: Option<i64>,
+        counts: &dyn Fn(&SeriesKey) -> bool,
+        seen: &mut Seen,
+    ) -> Result<Rc<[usize]>> {
         if let Some(places) = set.and_then(|set| seen.sets.get(&set)) {
             return Ok(Rc::clone(places));
         }

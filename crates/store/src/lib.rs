@@ -36,7 +36,7 @@ pub use import::{Copied, Imported, conflict};
 pub use machine::MachineSheet;
 pub use model::data::{ClockOffset, Origin};
 pub use open::{Mode, Options, is_temporary};
-pub use read::{Filter, Want, Which};
+pub use read::{Filter, Want, Which, resolve_among};
 pub use server::address::{is_server, named};
 pub use write::{Appended, NewRun};
 

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::engine::{Arg, Row, Sql, args};
+use crate::engine::{Arg, Row, Sql, ToArg, args};
 use crate::error::StoreError;
 use crate::{Result, Store, value};
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::{CONFIG_CLASS, PROCESS_CPUS};
 use model::frame::{OwnCost, Segment, TargetTelemetry};
-use model::plan::Plan;
+use model::plan::{Level, Plan};
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::Traffic;
 use model::{Better, Fact, Fault, Histogram, Note, Params};
+
+/// The fewest letters at the end of an id that name it.
+const SHORTEST_END: usize = 4;
+
+/// The most values of a list in one statement.
+const VALUES_AT_ONCE: usize = 200;
 
 /// Which runs [`Store::heads`] lists; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -102,27 +108,10 @@ impl Store {
     /// The id that `what` names: the whole id, or its beginning or end (hyphens and case do not matter). Fails if no
     /// run, or more than one, has it.
     pub fn resolve(&self, what: &str) -> Result<String> {
-        let mut ids = self.rows("SELECT id, started_ns FROM run", &[], |row| {
+        let ids = self.rows("SELECT id, started_ns FROM run", &[], |row| {
             Ok((row.get::<String>(0)?, row.get::<i64>(1)?))
         })?;
-        if ids.iter().any(|(id, _)| id == what) {
-            return Ok(what.to_owned());
-        }
-        let plain = |text: &str| text.replace('-', "").to_lowercase();
-        let part = plain(what);
-        let starts = |id: &str| !part.is_empty() && plain(id).starts_with(&part);
-        let ends = |id: &str| part.len() >= 4 && plain(id).ends_with(&part);
-        match ids.iter().any(|(id, _)| starts(id)) {
-            true => ids.retain(|(id, _)| starts(id)),
-            false => ids.retain(|(id, _)| ends(id)),
-        }
-        ids.sort_by(|(a, at), (b, then)| (at, a).cmp(&(then, b)));
-        let mut found: Vec<String> = ids.into_iter().map(|(id, _)| id).collect();
-        match found.len() {
-            0 => Err(StoreError::NoRun { what: what.to_owned() }),
-            1 => Ok(found.remove(0)),
-            _ => Err(StoreError::Ambiguous { what: what.to_owned(), runs: found }),
-        }
+        resolve_among(what, ids.iter().map(|(id, started_ns)| (id.as_str(), *started_ns)))
     }
 
     /// Everything of a run. Fails if there is no such run, or if it cannot be read.
@@ -195,6 +184,17 @@ impl Store {
         let sql = "SELECT id FROM study WHERE plan LIKE $1 ESCAPE '!'";
         let found = self.rows(sql, args![format!("%{escaped}%")], |row| row.get(0))?;
         Ok(found.into_iter().collect())
+    }
+
+    /// Those of these studies whose plan is of this level. Fails if the store cannot be read.
+    pub fn studies_of_level(&self, studies: &[&str], level: Level) -> Result<BTreeSet<String>> {
+        // As a plan is written; in a text of its own, quotation marks have backslashes before them.
+        let sql = format!(
+            r#"SELECT id FROM study WHERE plan LIKE '%"level":"{}"%' AND id IN ({{}})"#,
+            level.word()
+        );
+        let studies: Vec<Arg<'_>> = studies.iter().map(ToArg::arg).collect();
+        Ok(self.rows_of_many(&sql, &studies, |row| row.get(0))?.into_iter().collect())
     }
 
     /// Facts of a run. Fails if there is no such run, or if they cannot be read.
@@ -274,6 +274,21 @@ impl Store {
         self.db.query(sql, with, each).map_err(|error| self.sql(&error))
     }
 
+    /// The rows of a statement with a list of values, `IN ({})`; long lists are asked for a part at a time.
+    pub(crate) fn rows_of_many<T>(
+        &self,
+        sql: &str,
+        values: &[Arg<'_>],
+        mut each: impl FnMut(&Row<'_>) -> Sql<T>,
+    ) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        for some in values.chunks(VALUES_AT_ONCE) {
+            let places: Vec<String> = (1..=some.len()).map(|place| format!("${place}")).collect();
+            all.extend(self.rows(&sql.replace("{}", &places.join(", ")), some, &mut each)?);
+        }
+        Ok(all)
+    }
+
     fn head_and_cost(&self, no: i64) -> Result<(RunHead, Option<OwnCost>)> {
         let sql = format!(
             "SELECT r.no, id, study, status, config_class, label, price, price_per, currency, watts, started_ns,
@@ -327,7 +342,7 @@ impl Store {
                 [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(7)?];
             Ok((row.get(0)?, names, row.get(6)?))
         })?;
-        let mut all = Vec::with_capacity(rows.len());
+        let (mut numbers, mut all) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for (number, names, definition) in rows {
             let (key, better) = self.key_of(names, definition)?;
             let wanted = match which {
@@ -336,9 +351,11 @@ impl Store {
                 Which::Keys(keys) => keys.iter().any(|wanted| wanted.is_same_but_arm(&key)),
             };
             if wanted {
-                all.push(Series { key, better, points: self.points_of(number)? });
+                numbers.push(number);
+                all.push(Series { key, better, points: Vec::new() });
             }
         }
+        self.add_points(&numbers, &mut all)?;
         Ok(all)
     }
 
@@ -363,18 +380,19 @@ impl Store {
         Ok(params)
     }
 
-    fn points_of(&self, series: i64) -> Result<Vec<Point>> {
-        let sql = "SELECT seq, block, sitting, warm_up, at_ns, window_ns, value, bits, histogram
-            FROM reading WHERE series = $1 ORDER BY seq, ord";
-        let rows = self.rows(sql, args![series], |row| {
-            let number = value::join(row.get(6)?, row.get(7)?);
-            let place = (unsigned(row, 0)?, row.get(1)?, row.get(2)?, phase(row, 3)?);
-            let place = (place, unsigned(row, 4)?, unsigned(row, 5)?);
-            let histogram: Option<Vec<u8>> = row.get(8)?;
-            Ok((place, number, histogram))
+    /// Adds their readings to series with these numbers, which ascend.
+    fn add_points(&self, numbers: &[i64], series: &mut [Series]) -> Result<()> {
+        let sql = "SELECT series, seq, block, sitting, warm_up, at_ns, window_ns, value, bits, histogram
+            FROM reading WHERE series IN ({}) ORDER BY series, seq, ord";
+        let with: Vec<Arg<'_>> = numbers.iter().map(ToArg::arg).collect();
+        let rows = self.rows_of_many(sql, &with, |row| {
+            let number = value::join(row.get(7)?, row.get(8)?);
+            let place = (unsigned(row, 1)?, row.get(2)?, row.get(3)?, phase(row, 4)?);
+            let place = (place, unsigned(row, 5)?, unsigned(row, 6)?);
+            let histogram: Option<Vec<u8>> = row.get(9)?;
+            Ok((row.get::<i64>(0)?, place, number, histogram))
         })?;
-        let mut points = Vec::with_capacity(rows.len());
-        for (((seq, block, sitting, phase), at_ns, window_ns), number, histogram) in rows {
+        for (of, ((seq, block, sitting, phase), at_ns, window_ns), number, histogram) in rows {
             let value = match (number, histogram) {
                 (Some(number), _) => Value::Number(number),
                 (None, Some(bytes)) => Value::Histogram(
@@ -382,12 +400,16 @@ impl Store {
                         .map_err(|_| self.data(format!("the histogram of take {seq} cannot be read")))?,
                 ),
                 (None, None) => {
-                    return Err(self.data(format!("reading {seq} of series {series} without a value")));
+                    return Err(self.data(format!("reading {seq} of series {of} without a value")));
                 }
             };
-            points.push(Point { seq, block, sitting, phase, at_ns, window_ns, value });
+            let point = Point { seq, block, sitting, phase, at_ns, window_ns, value };
+            let place = numbers.binary_search(&of);
+            let place =
+                place.map_err(|_| self.data(format!("a reading of series {of}, which nobody asked for")))?;
+            series[place].points.push(point);
         }
-        Ok(points)
+        Ok(())
     }
 
     /// The measured takes of whose place a later sitting has another.
@@ -471,6 +493,36 @@ impl Store {
     fn segment(&self, blob: &[u8]) -> Result<Segment> {
         postcard::from_bytes(blob).map_err(|_| self.data("a segment of telemetry cannot be read"))
     }
+}
+
+/// The id among those of runs, each with its start, that `what` names, as [`Store::resolve`] has it.
+pub fn resolve_among<'a>(what: &str, runs: impl Iterator<Item = (&'a str, i64)> + Clone) -> Result<String> {
+    if runs.clone().any(|(id, _)| id == what) {
+        return Ok(what.to_owned());
+    }
+    let part: Vec<u8> = letters(what).collect();
+    let starts = |id: &str| !part.is_empty() && letters(id).take(part.len()).eq(part.iter().copied());
+    let ends = |id: &str| {
+        part.len() >= SHORTEST_END && letters(id).rev().take(part.len()).eq(part.iter().rev().copied())
+    };
+    let mut found: Vec<(&str, i64)> = runs.clone().filter(|(id, _)| starts(id)).collect();
+    if found.is_empty() {
+        found.extend(runs.filter(|(id, _)| ends(id)));
+    }
+    found.sort_by_key(|(id, started_ns)| (*started_ns, *id));
+    match found[..] {
+        [] => Err(StoreError::NoRun { what: what.to_owned() }),
+        [(one, _)] => Ok(one.to_owned()),
+        _ => {
+            let runs = found.into_iter().map(|(id, _)| id.to_owned()).collect();
+            Err(StoreError::Ambiguous { what: what.to_owned(), runs })
+        }
+    }
+}
+
+/// The letters of an id by which it is found: without hyphens, and small.
+fn letters(id: &str) -> impl DoubleEndedIterator<Item = u8> + '_ {
+    id.bytes().filter(|letter| *letter != b'-').map(|letter| letter.to_ascii_lowercase())
 }
 
 pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);

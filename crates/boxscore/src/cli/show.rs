@@ -55,14 +55,16 @@ pub struct ShowArgs {
 
 pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
     let path = paths::store(global)?;
-    let shown = if Path::new(&args.run).is_file() {
-        of_file(&args.run, args.takes)?
-    } else {
-        let mut resolver = Resolver::new(global)?;
-        let id = run_id(&args.run, resolver.store()?)?;
-        let mut shown = shown::shown(&id, SCHEMA, args.takes, &mut resolver)?;
-        Rc::make_mut(&mut shown.doc).nodes = nodes::of_runs(std::slice::from_ref(&shown), &mut resolver)?;
-        shown
+    let is_file = Path::new(&args.run).is_file();
+    let mut resolver = if is_file { None } else { Some(Resolver::new(global)?) };
+    let shown = match &mut resolver {
+        None => of_file(&args.run, args.takes)?,
+        Some(resolver) => {
+            let id = run_id(&args.run, resolver.store()?)?;
+            let mut shown = shown::shown(&id, SCHEMA, args.takes, resolver)?;
+            Rc::make_mut(&mut shown.doc).nodes = nodes::of_runs(std::slice::from_ref(&shown), resolver)?;
+            shown
+        }
     };
     if args.format == Layout::Clusterperf {
         out::print(&after_run::clusterperf(&shown)?);
@@ -75,11 +77,10 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
         let report = report.is_file().then(|| paths::tilde(&report));
         let shown = [shown];
         let (mut versus, mut advice) = (None, Vec::new());
-        if !Path::new(&args.run).is_file() {
-            let mut resolver = Resolver::new(global)?;
-            advice = beside(&shown[0], &resolver);
+        if let Some(resolver) = &mut resolver {
+            advice = beside(&shown[0], resolver);
             if after_run::is_of_commands(&shown) {
-                versus = versus::versus(&shown, &mut resolver)?;
+                versus = versus::versus(&shown, resolver)?;
             }
         }
         let [shown] = shown;

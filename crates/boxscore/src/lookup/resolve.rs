@@ -7,6 +7,7 @@
 mod earlier;
 mod machines;
 mod read_runs;
+mod soaks;
 mod targets;
 
 use std::cell::{OnceCell, RefCell};
@@ -19,7 +20,6 @@ use model::Fact;
 use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
 use model::doc::MachineDoc;
 use model::fact::same_class;
-use model::plan::Level;
 use report::text::line;
 use store::{Filter, MachineSheet, Store, StoreError};
 use verdict::compare::SideOf;
@@ -424,8 +424,7 @@ impl Resolver {
 
     /// The run that an id or its beginning means; several are an error only where nothing else is meant.
     fn id(&self, name: &str, alone: bool) -> Result<Option<String>, CliError> {
-        let Some(store) = &self.store else { return Ok(None) };
-        match store.resolve(name) {
+        match store::resolve_among(name, self.heads.iter().map(|head| (head.id.as_str(), head.started_ns))) {
             Ok(id) => Ok(Some(id)),
             Err(StoreError::NoRun { .. }) => Ok(None),
             Err(StoreError::Ambiguous { .. }) if !alone => Ok(None),
@@ -452,7 +451,7 @@ impl Resolver {
     /// is that between them, so that no earlier ones are loaded.
     fn boxes(&mut self, name: &str, heads: &[RunHead], arm: Option<String>) -> Result<Loaded, CliError> {
         let mut boxes: BTreeMap<&str, Vec<RunHead>> = BTreeMap::new();
-        let repeated = self.repeated(heads);
+        let repeated = self.repeated(heads)?;
         for head in &repeated {
             boxes.entry(&head.machine_id).or_default().push(head.clone());
         }
@@ -478,20 +477,21 @@ impl Resolver {
 
     /// The complete runs among these; hidden ones and soaks only where there is nothing else: what lasts is no
     /// repetition of what short takes show.
-    fn repeated(&mut self, heads: &[RunHead]) -> Vec<RunHead> {
+    fn repeated(&mut self, heads: &[RunHead]) -> Result<Vec<RunHead>, CliError> {
         let mut whole: Vec<RunHead> = heads.iter().filter(|head| is_whole(head)).cloned().collect();
         if whole.iter().any(|head| !head.hidden) {
             whole.retain(|head| !head.hidden);
         }
+        self.find_soaks(&whole)?;
         if !whole.iter().all(|head| self.is_soak(head)) {
             whole.retain(|head| !self.is_soak(head));
         }
-        whole
+        Ok(whole)
     }
 
     /// The newest complete run, and the ids of those that count with it, oldest first.
     fn chosen(&mut self, name: &str, heads: &[RunHead]) -> Result<(RunHead, Vec<String>), CliError> {
-        let whole = self.repeated(heads);
+        let whole = self.repeated(heads)?;
         let Some(newest) = whole.last().cloned() else {
             let state = heads.last().map_or("missing", |head| head.status.word());
             return Err(CliError::data(format!("`{name}` has no complete run: it is {state}"))
@@ -510,6 +510,8 @@ impl Resolver {
 
     /// Those of these runs that share the config class of one, newest first.
     fn alike(&mut self, newest: &RunHead, heads: &[RunHead]) -> Result<Vec<String>, CliError> {
+        self.find_soaks(heads)?;
+        self.find_soaks(std::slice::from_ref(newest))?;
         let (class, is_soak) = (self.class(newest)?, self.is_soak(newest));
         let heads: Vec<RunHead> =
             heads.iter().filter(|head| self.is_soak(head) == is_soak).cloned().collect();
@@ -554,15 +556,6 @@ impl Resolver {
             Some(arm) => of_arm(side, &arm),
             None => side,
         })
-    }
-
-    /// True of a run of `--soak`; a plan that cannot be read is none.
-    fn is_soak(&mut self, head: &RunHead) -> bool {
-        let Resolver { store, soaks, .. } = self;
-        let plan = || store.as_ref()?.plan(&head.study).ok();
-        *soaks
-            .entry(head.study.clone())
-            .or_insert_with(|| plan().is_some_and(|plan| plan.level == Level::Soak))
     }
 
     /// The facts of a run's config class; equal hashes have equal facts.

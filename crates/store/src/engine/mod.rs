@@ -62,9 +62,7 @@ impl Db {
                 }
                 Ok(all)
             }
-            Db::Postgres(session) => {
-                session.query(sql, args)?.iter().map(|row| each(&Row::Postgres(row))).collect()
-            }
+            Db::Postgres(session) => session.query(sql, args, |row| each(&Row::Postgres(row))),
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use bytes::BytesMut;
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Row, Statement};
 
@@ -33,11 +34,24 @@ impl Session {
     }
 
     pub(crate) fn execute(&self, sql: &str, args: &[Arg<'_>]) -> Sql<u64> {
-        self.with(sql, |client, statement| client.execute(statement, &refer(args)))
+        self.with(sql, |client, statement| Ok(client.execute(statement, &refer(args))?))
     }
 
-    pub(crate) fn query(&self, sql: &str, args: &[Arg<'_>]) -> Sql<Vec<Row>> {
-        self.with(sql, |client, statement| client.query(statement, &refer(args)))
+    /// Every row of the answer, as `each` reads it while the server sends the next ones. `each` runs no statement.
+    pub(crate) fn query<T>(
+        &self,
+        sql: &str,
+        args: &[Arg<'_>],
+        mut each: impl FnMut(&Row) -> Sql<T>,
+    ) -> Sql<Vec<T>> {
+        self.with(sql, |client, statement| {
+            let mut rows = client.query_raw(statement, refer(args))?;
+            let mut all = Vec::new();
+            while let Some(row) = rows.next()? {
+                all.push(each(&row)?);
+            }
+            Ok(all)
+        })
     }
 
     /// Statements without arguments.
@@ -55,18 +69,14 @@ impl Session {
         begun
     }
 
-    fn with<T>(
-        &self,
-        sql: &str,
-        work: impl FnOnce(&mut Client, &Statement) -> Result<T, postgres::Error>,
-    ) -> Sql<T> {
+    fn with<T>(&self, sql: &str, work: impl FnOnce(&mut Client, &Statement) -> Sql<T>) -> Sql<T> {
         let Inner { client, statements } = &mut *self.inner.borrow_mut();
         if !statements.contains_key(sql) {
             statements.insert(sql.to_owned(), client.prepare(sql)?);
         }
         let statement =
             statements.get(sql).ok_or_else(|| SqlError::Value("a statement was lost".to_owned()))?;
-        Ok(work(client, statement)?)
+        work(client, statement)
     }
 }
 

@@ -40,7 +40,8 @@ pub(crate) fn open(path: &Path, options: &Options, migrations: &[Migration]) -> 
     let fail = |error: SqlError| StoreError::sql(&address.shown, &error);
     let table: i64 = one(&session, "SELECT 'schema_version'::regclass::oid").map_err(fail)?;
     session.writers = table << 32;
-    let host = one_text(&session, "SELECT system_identifier::text FROM pg_control_system()").map_err(fail)?;
+    let host: String =
+        one(&session, "SELECT system_identifier::text FROM pg_control_system()").map_err(fail)?;
     let side = address.side.join(format!("postgres-{host}-{table}"));
     Ok(Opened { db: Db::Postgres(Box::new(session)), side, address })
 }
@@ -55,7 +56,7 @@ pub(crate) fn reconnect(address: &Address, options: &Options, writers: i64) -> R
 fn connect(address: &Address, options: &Options, wait: Duration) -> Result<Session> {
     let session = Session::new(address.connect(wait)?);
     let fail = |error: SqlError| StoreError::sql(&address.shown, &error);
-    let encoding = one_text(&session, "SELECT current_setting('server_encoding')").map_err(fail)?;
+    let encoding: String = one(&session, "SELECT current_setting('server_encoding')").map_err(fail)?;
     if encoding != "UTF8" {
         let what = format!("its database keeps texts as {encoding}, and a store needs UTF8");
         return Err(StoreError::Foreign { path: address.shown.clone(), what });
@@ -73,16 +74,10 @@ fn connect(address: &Address, options: &Options, wait: Duration) -> Result<Sessi
     Ok(session)
 }
 
-fn one(session: &Session, sql: &str) -> Sql<i64> {
-    let rows = session.query(sql, args![])?;
-    let found = rows.first().map(|row| crate::engine::Row::Postgres(row).get(0)).transpose()?;
-    found.ok_or_else(|| SqlError::Stored("the server answered without a row".to_owned()))
-}
-
-fn one_text(session: &Session, sql: &str) -> Sql<String> {
-    let rows = session.query(sql, args![])?;
-    let found = rows.first().map(|row| crate::engine::Row::Postgres(row).get(0)).transpose()?;
-    found.ok_or_else(|| SqlError::Stored("the server answered without a row".to_owned()))
+/// The first column of the one row that the statement always has.
+fn one<T: crate::engine::Column>(session: &Session, sql: &str) -> Sql<T> {
+    let rows = session.query(sql, args![], |row| crate::engine::Row::Postgres(row).get(0))?;
+    rows.into_iter().next().ok_or_else(|| SqlError::Stored("the server answered without a row".to_owned()))
 }
 
 /// The schema that the database has, 0 without tables. Fails where they are another program's.
@@ -95,13 +90,13 @@ fn found(path: &Path, session: &Session) -> Result<i64> {
     let sql = "SELECT count(*) FROM (VALUES ('run'), ('study'), ('reading')) AS ours (name)
         WHERE to_regclass(name) IS NOT NULL";
     // In this order: while another session makes the tables, all of them appear at once.
-    let tables = one(session, sql).map_err(fail)?;
-    let versions = one(session, VERSIONS).map_err(fail)?;
+    let tables: i64 = one(session, sql).map_err(fail)?;
+    let versions: i64 = one(session, VERSIONS).map_err(fail)?;
     if versions == 0 {
         return if tables == 0 { Ok(0) } else { Err(foreign()) };
     }
     let said = "SELECT coalesce(obj_description(to_regclass('schema_version'), 'pg_class'), '')";
-    if one_text(session, said).map_err(fail)? != OURS {
+    if one::<String>(session, said).map_err(fail)? != OURS {
         return Err(foreign());
     }
     one(session, "SELECT coalesce(max(version), 0) FROM schema_version").map_err(fail)
@@ -144,7 +139,7 @@ fn migrate(session: &Session, migrations: &[Migration]) -> Sql<()> {
 
 fn migrate_inside(session: &Session, migrations: &[Migration]) -> Sql<()> {
     // Again, now that nobody else can migrate.
-    let from = match one(session, VERSIONS)? {
+    let from = match one::<i64>(session, VERSIONS)? {
         0 => 0,
         _ => one(session, "SELECT coalesce(max(version), 0) FROM schema_version")?,
     };

@@ -83,7 +83,7 @@ impl Resolver {
     /// The complete runs of a machine in the configuration of these facts, newest first.
     pub fn runs_with(&mut self, machine_id: &str, facts: &[Fact]) -> Result<Vec<String>, CliError> {
         let heads = self.visible(machine_id);
-        let whole = self.repeated(&heads);
+        let whole = self.repeated(&heads)?;
         self.in_class(facts, &whole)
     }
 }

@@ -4,6 +4,7 @@ use super::Place;
 use crate::common::{begin, fault, key, number, take};
 use model::Better;
 use model::data::Status;
+use model::plan::Level;
 use model::reading::{Phase, Reading, Take};
 use store::{Filter, Mode, Store};
 
@@ -108,4 +109,23 @@ fn studies_are_found_by_a_value_of_their_plan() {
     assert_eq!(of("50%_\"quoted\""), ["one"]);
     assert_eq!(of("50x_\"quoted\""), ["two"]);
     assert!(of("50").is_empty());
+}
+
+#[test]
+fn studies_of_a_level_are_found_among_many() {
+    let place = Place::new();
+    let mut store = Store::open(&place.path(), Mode::Create).unwrap();
+    // More than one statement asks for.
+    let studies: Vec<String> = (0..450).map(|number| format!("study-{number:03}")).collect();
+    for (number, study) in studies.iter().enumerate() {
+        let level = if number % 200 == 7 { Level::Soak } else { Level::Quick };
+        let label = Some(r#""level":"soak""#.to_owned());
+        store.begin_study(study, &model::Plan { level, label, ..crate::common::plan(1) }).unwrap();
+    }
+    let names: Vec<&str> = studies.iter().map(String::as_str).collect();
+    let of = |level: Level| store.studies_of_level(&names, level).unwrap().into_iter().collect::<Vec<_>>();
+    assert_eq!(of(Level::Soak), ["study-007", "study-207", "study-407"]);
+    assert_eq!(of(Level::Quick).len(), 447);
+    assert_eq!(store.studies_of_level(&["none", "study-007"], Level::Soak).unwrap().len(), 1);
+    assert!(store.studies_of_level(&[], Level::Soak).unwrap().is_empty());
 }
