@@ -17,7 +17,7 @@ const QUICK_SEARCH_BUDGET: f64 = 285.0;
 const DEFAULT_BUDGET: f64 = 570.0;
 /// Of jobs on a cluster, each of which takes a good part of a minute: the command ends within 5 and 15 minutes.
 const QUICK_JOBS_BUDGET: f64 = 225.0;
-const JOBS_BUDGET: f64 = 810.0;
+const JOBS_BUDGET: f64 = 885.0;
 const TARGET: f64 = 0.02;
 /// Of commands beside each other, where 3 % shall be told from the 2 % that nobody would act on.
 const TARGET_BESIDE: f64 = 0.005;
@@ -30,7 +30,7 @@ const JOBS_SITTINGS: u32 = 2;
 const LEAST_TAKES: u32 = 6;
 /// The data of jobs on a cluster where there are several, so that each has these takes in time.
 const DATA: &str = "data";
-const DATA_OF_SEVERAL: &str = "96MiB";
+const DATA_OF_SEVERAL: &str = "64MiB";
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
 

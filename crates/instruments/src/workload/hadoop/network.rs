@@ -29,8 +29,9 @@ const NET: &str = "10.77.0";
 const FIRST_WORKER: u32 = 11;
 /// The most nodes that have an address.
 pub const MOST_NODES: u32 = 64;
-/// Time limits of a step: to start a process, and to run `ip`.
-const STEP: Duration = Duration::from_secs(10);
+/// Time limit of a step: to start a process, to run `ip`, to end what runs on a node. The kernel makes and removes
+/// network devices one at a time, for all namespaces, so that a step may wait for what others do.
+const STEP: Duration = Duration::from_secs(60);
 
 /// Where the daemons of a cluster find each other.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub struct Seen {
     pub processes: Vec<Stat>,
 }
 
+/// The program that holds a namespace.
+const HOLDER: &str = "sleep";
 /// The tools that make namespaces and that run something in one.
 const TOOLS: [&str; 4] = ["unshare", "nsenter", "ip", "mount"];
 
@@ -272,15 +275,15 @@ impl Space {
     /// A namespace of network, host name and mounts, which a sleeping process holds.
     fn make(name: &str) -> Result<Space, String> {
         let mut command = Command::new("unshare");
-        command.args(["--net", "--uts", "--mount", "--", "sleep", "infinity"]);
+        command.args(["--net", "--uts", "--mount", "--", HOLDER, "infinity"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let holder = Guarded::spawn(command, Start::default())?;
         let mut space = Space { name: name.to_owned(), holder };
-        let (own, its) = (inode(rustix::process::getpid().as_raw_nonzero().get(), "mnt"), space.pid());
         let mut ended = None;
+        // Before it is `sleep`, `unshare` may not have cut its mounts off from those of the host yet.
         let made = within(STEP, || {
             ended = space.holder.try_wait().ok().flatten();
-            ended.is_some() || inode(its, "mnt").is_some_and(|inode| Some(inode) != own)
+            ended.is_some() || is_called(space.pid(), HOLDER)
         });
         match (made, ended) {
             (true, None) => Ok(space),
@@ -306,6 +309,11 @@ impl Space {
     fn run(&self, words: &[&str]) -> Result<(), String> {
         run(self.pid(), words)
     }
+}
+
+/// True once a process has become this program.
+fn is_called(pid: i32, program: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == program)
 }
 
 /// The namespace of a kind (`net`, `mnt`) that a process is in; `None` where it has ended.

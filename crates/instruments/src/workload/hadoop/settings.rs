@@ -183,10 +183,12 @@ pub fn task_options(heap: u64, jvm: &str) -> String {
     format!("{machine}-Xmx{heap}m -XX:+UseSerialGC -Djava.net.preferIPv4Stack=true {NO_PERF_DATA}")
 }
 
-/// The same of the process that directs a job.
+/// The same of the process that directs a job. It lives for a moment, and is better off without the slow compiler, as
+/// the daemons are.
 pub fn director_options(heap: u64, jvm: &str, opens: bool) -> String {
+    let compiler = if jvm == "zero" { "" } else { " -XX:TieredStopAtLevel=1" };
     let opens = if opens { format!(" {OPENS}") } else { String::new() };
-    format!("{}{opens}", task_options(heap, jvm))
+    format!("{}{compiler}{opens}", task_options(heap, jvm))
 }
 
 fn core(node: &Node<'_>) -> Pairs {

@@ -249,14 +249,17 @@ pub struct Cut {
     pub reduces: u32,
 }
 
+/// The least and the most MiB of a block.
 const BLOCKS: (u64, u64) = (16, 128);
+/// The least of them of two maps where one is enough: starting a map takes as long as work on this much.
+const OF_TWO: u64 = 64;
 
-/// Two maps for each that runs at once, or one where two had tiny blocks, of blocks that are not larger than usual; a
+/// Two maps for each that runs at once, or one where two had little to do, of blocks that are not larger than usual; a
 /// reduce for every second one, and two at least.
 pub fn cut(sizes: &Sizes, data_bytes: u64) -> Cut {
     let maps = u64::from(sizes.maps.max(1));
     let in_mib = |maps: u64| (data_bytes / maps).div_ceil(MIB);
-    let block = Some(in_mib(2 * maps)).filter(|two| *two >= BLOCKS.0).unwrap_or_else(|| in_mib(maps));
+    let block = Some(in_mib(2 * maps)).filter(|two| *two >= OF_TWO).unwrap_or_else(|| in_mib(maps));
     Cut {
         block: block.clamp(BLOCKS.0, BLOCKS.1) * MIB,
         maps: sizes.maps.max(1),
@@ -348,7 +351,7 @@ mod tests {
         assert_eq!(of(100 << 30), (128, 2, 2));
         // More nodes than cores have a map each at a time, not all that memory has room for.
         let three = sizes(&facts(24_576, 2), 3).unwrap();
-        assert_eq!((three.maps, cut(&three, 96 * MIB).block / MIB), (3, 16));
+        assert_eq!((three.maps, cut(&three, 96 * MIB).block / MIB), (3, 32));
         assert_eq!(sizes(&facts(65_536, 16), 2).unwrap().maps, 16);
     }
 
