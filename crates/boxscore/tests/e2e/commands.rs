@@ -34,7 +34,10 @@ fn a_slower_command_is_told_first_with_its_name() {
     );
     let lines = said.out.lines().count();
     assert!(lines <= 40 && said.out.lines().all(|line| line.chars().count() <= 80), "{said:#?}");
-    for column in ["time ms", "user", "system", "mem MiB", "ratio", "slower"] {
+    // What others do on this machine may leave it open, and is then said.
+    let is_doubted = said.out.contains("other processes used CPUs");
+    let verdict = if is_doubted { "? long: doubtful" } else { "slower" };
+    for column in ["time ms", "user", "system", "mem MiB", "ratio", verdict] {
         assert!(said.out.contains(column), "no {column}: {said:#?}");
     }
     let run = bench.only();
@@ -51,7 +54,8 @@ fn a_slower_command_is_told_first_with_its_name() {
     let compared: CompareDoc =
         serde_json::from_str(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]).out).unwrap();
     let wall = compared.rows.iter().find(|row| row.metric == "wall").expect("a row of times");
-    assert_eq!((wall.arm.as_str(), wall.base.as_str(), wall.verdict), ("long", "short", VerdictWord::Worse));
+    assert_eq!((wall.arm.as_str(), wall.base.as_str()), ("long", "short"));
+    assert!(is_doubted || wall.verdict == VerdictWord::Worse, "{wall:?}");
 }
 
 #[test]
