@@ -510,8 +510,7 @@ impl Resolver {
 
     /// Those of these runs that share the config class of one, newest first.
     fn alike(&mut self, newest: &RunHead, heads: &[RunHead]) -> Result<Vec<String>, CliError> {
-        self.find_soaks(heads)?;
-        self.find_soaks(std::slice::from_ref(newest))?;
+        self.find_soaks(heads.iter().chain([newest]))?;
         let (class, is_soak) = (self.class(newest)?, self.is_soak(newest));
         let heads: Vec<RunHead> =
             heads.iter().filter(|head| self.is_soak(head) == is_soak).cloned().collect();

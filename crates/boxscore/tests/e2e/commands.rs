@@ -24,9 +24,19 @@ fn refused(args: &[&str], says: &[&str]) {
 
 #[test]
 fn a_slower_command_is_told_first_with_its_name() {
-    let bench = Bench::new();
     let args = ["run", "--cmd", "short=sleep 0.02", "--cmd", "long=sleep 0.06", "--takes", "8"];
-    let said = bench.run(&args).expect(0, &[]);
+    let measured = || {
+        let bench = Bench::new();
+        let said = bench.run(&args).expect(0, &[]);
+        (bench, said)
+    };
+    let (mut bench, mut said) = measured();
+    // What others do on this machine may leave it open, but not each time.
+    for _ in 0..2 {
+        if !said.out.contains("slower") {
+            (bench, said) = measured();
+        }
+    }
     let first = said.out.lines().next().unwrap_or_default();
     assert!(
         first.starts_with("`long` takes 2.") && first.contains(" times as long as `short` ("),
@@ -34,10 +44,7 @@ fn a_slower_command_is_told_first_with_its_name() {
     );
     let lines = said.out.lines().count();
     assert!(lines <= 40 && said.out.lines().all(|line| line.chars().count() <= 80), "{said:#?}");
-    // What others do on this machine may leave it open, and is then said.
-    let is_doubted = said.out.contains("other processes used CPUs");
-    let verdict = if is_doubted { "? long: doubtful" } else { "slower" };
-    for column in ["time ms", "user", "system", "mem MiB", "ratio", verdict] {
+    for column in ["time ms", "user", "system", "mem MiB", "ratio", "slower"] {
         assert!(said.out.contains(column), "no {column}: {said:#?}");
     }
     let run = bench.only();
@@ -54,8 +61,7 @@ fn a_slower_command_is_told_first_with_its_name() {
     let compared: CompareDoc =
         serde_json::from_str(&bench.run(&["compare", "latest", "--json"]).expect(0, &[]).out).unwrap();
     let wall = compared.rows.iter().find(|row| row.metric == "wall").expect("a row of times");
-    assert_eq!((wall.arm.as_str(), wall.base.as_str()), ("long", "short"));
-    assert!(is_doubted || wall.verdict == VerdictWord::Worse, "{wall:?}");
+    assert_eq!((wall.arm.as_str(), wall.base.as_str(), wall.verdict), ("long", "short", VerdictWord::Worse));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::common::{Bench, Said};
 
@@ -105,10 +106,13 @@ pub fn logs(bench: &Bench) {
 /// The machine that measured the stored runs. In a store of a test they are runs of this one, whichever it is.
 const MEASURED_ON: &str = "1b449007b6c2a40ab51e0438be15a305";
 
-fn own_id(bench: &Bench) -> String {
-    let said = bench.run(&["inspect", "--json"]).expect(0, &[]);
-    let document: serde_json::Value = serde_json::from_str(&said.out).expect("a document");
-    document["machine"]["id"].as_str().expect("an id").to_owned()
+fn own_id(bench: &Bench) -> &'static str {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| {
+        let said = bench.run(&["inspect", "--json"]).expect(0, &[]);
+        let document: serde_json::Value = serde_json::from_str(&said.out).expect("a document");
+        document["machine"]["id"].as_str().expect("an id").to_owned()
+    })
 }
 
 /// Runs that were measured once.
@@ -122,7 +126,7 @@ pub fn runs(bench: &Bench) {
         let packed = std::fs::read(&file).expect("a run");
         let run = String::from_utf8(zstd::decode_all(&packed[..]).expect("zstd")).expect("a text");
         assert!(run.contains(MEASURED_ON), "{}", file.display());
-        std::fs::write(bench.path("run.json"), run.replace(MEASURED_ON, &own_id)).expect("a file");
+        std::fs::write(bench.path("run.json"), run.replace(MEASURED_ON, own_id)).expect("a file");
         bench.run(&["import", "run.json"]).expect(0, &["1 added"]);
     }
 }
@@ -155,7 +159,7 @@ pub fn plain(bench: &Bench, known: &[String], name: &str, line: &str, said: Said
     let text = format!("{line}\nexit {}\n--- stdout\n{out}--- stderr\n{}", said.code.unwrap_or(-1), said.err);
     let build = bench.run(&["--version"]).out;
     let build = build.trim().trim_start_matches("boxscore ").to_owned();
-    let mut text = text.replace(&dir, "DIR").replace(&build, "BUILD").replace(&own_id(bench), MEASURED_ON);
+    let mut text = text.replace(&dir, "DIR").replace(&build, "BUILD").replace(own_id(bench), MEASURED_ON);
     // Runs that the commands made are of now; the others have ids and times of their own.
     let new: Vec<String> =
         bench.heads().into_iter().map(|head| head.id).filter(|id| !known.contains(id)).collect();
