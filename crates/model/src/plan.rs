@@ -203,7 +203,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeAccess {
     /// The machines of the plan that are nodes.
-    pub names: Vec<String>,
+    pub names: Arc<[String]>,
     /// Paths, from the root.
     pub inventory: Option<String>,
     pub ssh_config: Option<String>,

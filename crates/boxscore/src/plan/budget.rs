@@ -1,5 +1,7 @@
 //! The time of a run: how many takes of each figure, until when, and which cells that leaves time for. Seconds.
 
+use std::collections::BTreeSet;
+
 use model::fake::FakeWorld;
 use model::params::parse_span;
 use model::plan::{Level, Takes};
@@ -23,13 +25,13 @@ const TARGET: f64 = 0.02;
 const TARGET_BESIDE: f64 = 0.005;
 const QUICK_SITTINGS: u32 = 3;
 const SITTINGS: u32 = 5;
-/// Of jobs on a cluster, whose start takes as long as a job; their processes are new in each take.
-const QUICK_JOBS_SITTINGS: u32 = 1;
-const JOBS_SITTINGS: u32 = 2;
+/// Of jobs on a cluster, whose start takes longer than a job; the processes of a job are new in each take.
+const JOBS_SITTINGS: u32 = 1;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: u32 = 6;
 /// The data of jobs on a cluster where there are several, so that each has these takes in time.
 const DATA: &str = "data";
+const NODES: &str = "nodes";
 const DATA_OF_SEVERAL: &str = "64MiB";
 /// Time to start servers and to make their content.
 const SETTING_UP: f64 = 20.0;
@@ -130,9 +132,13 @@ pub fn smaller_jobs(cells: &mut [Cell], beside: usize, is_told: impl Fn(&str) ->
         return None;
     }
     cells.iter_mut().filter(|cell| is_job(cell)).for_each(|cell| cell.params.set(DATA, DATA_OF_SEVERAL));
+    let sizes = cells.iter().filter(|cell| is_job(cell)).map(|cell| cell.params.get(NODES));
+    let anew = match sizes.collect::<BTreeSet<_>>().len() {
+        0 | 1 => "",
+        _ => "; with several numbers of nodes each take starts a cluster of its own: --for gives more time",
+    };
     Some(format!(
-        "each of {jobs} jobs is about {DATA_OF_SEVERAL}, so that there is time for {LEAST_TAKES} takes: --data gives them \
-         more"
+        "each of {jobs} jobs is about {DATA_OF_SEVERAL}, so that there is time for more takes: --data gives them more{anew}"
     ))
 }
 
@@ -276,8 +282,7 @@ pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
         _ if !args.commands.is_empty() && arms < 2 => 1,
         // What was prepared anew would be another level.
         _ if args.soak.is_some() => 1,
-        true if is_of_jobs(args) => QUICK_JOBS_SITTINGS,
-        false if is_of_jobs(args) => JOBS_SITTINGS,
+        _ if is_of_jobs(args) => JOBS_SITTINGS,
         true => QUICK_SITTINGS,
         false => SITTINGS,
     };

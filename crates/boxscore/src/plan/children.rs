@@ -52,7 +52,7 @@ pub fn nodes(args: &RunArgs) -> Result<Option<NodeAccess>, CliError> {
         }
     };
     Ok(Some(NodeAccess {
-        names: lab.names.clone(),
+        names: lab.names.as_slice().into(),
         inventory: whole(&lab.inventory)?,
         ssh_config: whole(&lab.ssh_config)?,
         binaries: whole(&lab.put.binaries)?,

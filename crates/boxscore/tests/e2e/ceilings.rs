@@ -4,8 +4,8 @@ use crate::common::{Bench, cannot};
 use model::NoteBody;
 use model::doc::{CeilingDoc, CeilingOf, RunDoc};
 
-/// One short load of a closed loop.
-const ONE: &str = "connections=3;arrivals=closed;load=auto;generators=1;duration=0.3";
+/// One short load of a closed loop, long enough for answers on a busy machine.
+const ONE: &str = "connections=3;arrivals=closed;load=auto;generators=1;duration=1";
 
 /// A folder that the server's account can reach.
 fn reachable(bench: &Bench) {

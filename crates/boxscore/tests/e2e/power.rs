@@ -195,6 +195,14 @@ fn a_store_has_its_energy_a_request() {
     assert!((rate * joules / 50.0 - 1.0).abs() < 1e-6, "{full:?}");
 }
 
+/// A rule that doubts the figures of a side that was left out of a decision, and is not accepted yet.
+fn doubting(out: &str, accepted: &[String]) -> Option<String> {
+    let doc: DecideDoc = serde_json::from_str(out).ok()?;
+    let (_, rules) = doc.excluded.first()?.why.split_once("is doubtful (")?;
+    let mut rules = rules.split_once(')')?.0.split(", ");
+    rules.find(|rule| !accepted.iter().any(|known| known == rule)).map(str::to_owned)
+}
+
 #[test]
 fn a_command_has_its_energy_a_job() {
     let bench = Bench::new();
@@ -217,11 +225,14 @@ fn a_command_has_its_energy_a_job() {
     // A decision reads its watts at the share of the time for which the command runs.
     bench.run(&["run", "--cmd", "sleep 0.2", "--takes", "8", "--no-report", "--label", "box"]).expect(0, &[]);
     let need = ["decide", "--need", "cmd 'sleep 0.2' 9000/h", "--from", "box", "--no-report", "--json"];
-    let said = match bench.run(&need) {
-        // A busy machine makes the time of the command doubtful.
-        busy if busy.code == Some(1) => bench.run(&[&need[..], &["--accept", "background"]].concat()),
-        quiet => quiet,
-    };
+    let mut said = bench.run(&need);
+    // A busy machine makes the time of the command doubtful, by one rule or by several.
+    let mut accepted: Vec<String> = Vec::new();
+    while let Some(rule) = doubting(&said.out, &accepted).filter(|_| said.code == Some(1)) {
+        accepted.push(rule);
+        let options = accepted.iter().flat_map(|rule| ["--accept", rule]);
+        said = bench.run(&need.iter().copied().chain(options).collect::<Vec<_>>());
+    }
     let said = said.expect(0, &[]);
     let doc: DecideDoc = serde_json::from_str(&said.out).expect("a document");
     let one = &doc.candidates[0];

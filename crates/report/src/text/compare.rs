@@ -79,7 +79,9 @@ fn paragraph(doc: &CompareDoc, look: Look) -> Part {
         let left = format::count(rest.len() - kept, "more sentence");
         part.or(Rank::Sentence, left, format!("{first}{}{last}", rest[..kept].concat()))
     };
-    let part = (0..rest.len()).rev().fold(Part::new(lines.concat()), shorter);
+    // More than the screen has lines never fit; of a thousand sentences all the forms would be hundreds of megabytes.
+    let most = rest.len().min(look.lines);
+    let part = (0..most).rev().fold(Part::new(lines.concat()), shorter);
     let lead: String =
         wrap(&doc.paragraph.lead, look.columns).iter().map(|line| format!("{line}\n")).collect();
     if lead.is_empty() { part } else { part.or(Rank::Sentence, "sentences", format!("{lead}{last}")) }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use model::node_use::NodeUse;
+use serde_json::Value;
 use sys::process::Start;
 
 use super::cluster::{Cluster, JobError};
@@ -19,8 +20,7 @@ use crate::workload::shell::{self, Ended};
 
 /// How long the history server may take to learn of a job that has ended.
 const KNOWN: Duration = Duration::from_secs(60);
-/// How long its containers may take to go, in the time of no figure. The process that directs a job waits 5 s before it
-/// lets go of its own.
+/// How long its containers may take to go, in the time of no figure.
 const GONE: Duration = Duration::from_secs(120);
 const GONE_OF_THEIRS: Duration = Duration::from_secs(15);
 /// Settings by which a job runs in the client alone, within its heap, without the cluster's containers.
@@ -121,17 +121,15 @@ fn known(door: Door<'_>, id: &str) -> Result<Job, String> {
     })
 }
 
-/// Waits until no container is left of what ran before, which has ended. The nodes are asked one by one: the cluster's
-/// own count of containers may stay above 0 when all of them have gone. On a cluster of the user's others may be at
-/// work for ever: there it is waited for a moment.
+/// Waits until nothing is left of what ran before, which has ended, but the process that directed it: that one waits
+/// 5 s, at work on nothing, before it lets go of its container. The nodes are asked one by one: the cluster's own count
+/// of containers may stay above 0 when all of them have gone. On a cluster of the user's others may be at work for
+/// ever: there it is waited for a moment.
 pub fn rest(cluster: &Cluster) -> Result<(), String> {
     let mut left = Err("it was never asked".to_owned());
     let limit = if cluster.theirs.is_some() { GONE_OF_THEIRS } else { GONE };
     up_within(limit, || {
-        left = fault::nodes_of(cluster).and_then(|nodes| match busy(&nodes) {
-            busy if busy.is_empty() => Ok(()),
-            busy => Err(busy.join(", ")),
-        });
+        left = at_work(cluster);
         left.is_ok()
     });
     if cluster.theirs.is_some() {
@@ -140,6 +138,26 @@ pub fn rest(cluster: &Cluster) -> Result<(), String> {
     left.map_err(|why| {
         format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
     })
+}
+
+/// Fails, with the nodes that have containers, unless there are none, or that of the director of a job that has ended.
+fn at_work(cluster: &Cluster) -> Result<(), String> {
+    let nodes = fault::nodes_of(cluster)?;
+    let busy = busy(&nodes);
+    let containers: f64 = nodes.iter().filter(|node| node.is_running).map(|node| node.containers).sum();
+    match busy.is_empty() || (containers <= 1.0 && !has_jobs(&cluster.resource_manager().get(UNENDED)?)) {
+        true => Ok(()),
+        false => Err(busy.join(", ")),
+    }
+}
+
+/// Asks for the jobs that have not ended.
+const UNENDED: &str = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING";
+
+/// True where the answer to [`UNENDED`] names a job; `null` and an empty object stand for none.
+fn has_jobs(answer: &Value) -> bool {
+    let list = answer.get("apps").and_then(|apps| apps.get("app")).and_then(Value::as_array);
+    list.is_some_and(|jobs| !jobs.is_empty())
 }
 
 /// The nodes that have containers, with their number: `node2 has 1`. What a lost node had is gone with it.
@@ -175,6 +193,13 @@ mod tests {
                    1 INFO mapreduce.Job: Running job: job_17_0003\n1 INFO mapreduce.Job:  map 0% reduce 0%\n";
         assert_eq!(job_id(log).as_deref(), Some("job_17_0003"));
         assert_eq!((job_id("Running job: x"), job_id("")), (None, None));
+    }
+
+    #[test]
+    fn jobs_that_have_not_ended_are_seen() {
+        let seen = |text: &str| has_jobs(&serde_json::from_str(text).unwrap());
+        assert!(seen(r#"{"apps":{"app":[{"id":"application_1_0001","state":"RUNNING"}]}}"#));
+        assert!(!seen(r#"{"apps":null}"#) && !seen(r#"{"apps":{}}"#) && !seen("{}"));
     }
 
     #[test]

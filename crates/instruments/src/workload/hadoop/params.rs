@@ -5,9 +5,10 @@ pub use model::plan::MEMBERS;
 use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown, Tell, Unfit};
 
 use super::fault::{self, Fault};
+use super::network;
+use super::settings::{self, Compiler};
 use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
 use super::theirs::address;
-use super::{network, settings};
 use crate::bench::kernel::{int_param, word_param};
 
 pub const AUTO: &str = "auto";
@@ -79,11 +80,17 @@ const REPLICATION: ParamSpec = ParamSpec::new(
 .flag(Flag::new("replication", "R", "Copies of each block of data in HDFS", Means::Param("replication")));
 const JVM: ParamSpec = ParamSpec::new(
     "jvm",
-    ParamKind::Choice(&["hotspot", "zero"]),
-    "hotspot",
-    "the virtual machine of tasks and of the process that directs them: the usual one, or OpenJDK's without a compiler",
+    ParamKind::Choice(&[AUTO, "hotspot", ZERO]),
+    AUTO,
+    "the virtual machine of tasks and of the process that directs them: hotspot is the usual one, zero OpenJDK's without \
+     a compiler; auto: the usual one, without its slower compiler for jobs of less than 128 MiB, whose tasks live for \
+     seconds; of a cluster of yours as it is configured",
 )
 .label(Label::Form("jvm {}"));
+/// OpenJDK's virtual machine without a compiler.
+const ZERO: &str = "zero";
+/// Data of a job whose tasks end before the slower compiler pays.
+const LITTLE: u64 = 128 * MIB;
 const CONTAINER: ParamSpec = ParamSpec::new(
     "container",
     ParamKind::Or(AUTO, &ParamKind::Int { min: 128, max: 1 << 20 }),
@@ -300,8 +307,10 @@ impl Ask {
         let container = self.container.unwrap_or(sizes.container);
         let heap = self.heap.unwrap_or_else(|| task_heap(container));
         let sort = sort_buffer(heap);
-        let task = settings::task_options(heap, &self.jvm);
-        let director = settings::director_options(task_heap(sizes.container), &self.jvm, opens);
+        let task = settings::task_options(heap, self.compiler());
+        // It lives for a moment, as the daemons' programs do.
+        let quick = if self.jvm == ZERO { Compiler::None } else { Compiler::Quick };
+        let director = settings::director_options(task_heap(sizes.container), quick, opens);
         let codec = self.codec();
         let mut all = vec![
             format!("-Ddfs.replication={}", self.replication),
@@ -320,13 +329,23 @@ impl Ask {
         all
     }
 
+    /// The compiler of tasks on a cluster of ours.
+    fn compiler(&self) -> Compiler {
+        match self.jvm.as_str() {
+            ZERO => Compiler::None,
+            AUTO if (1..LITTLE).contains(&self.data) => Compiler::Quick,
+            _ => Compiler::Usual,
+        }
+    }
+
     /// The same on a cluster of the user's, whose tasks have so much memory in MiB: only what differs from its
     /// configuration. Pure.
     pub fn settings_of_theirs(&self, container: u64) -> Vec<String> {
         let mut all = vec![format!("-Ddfs.replication={}", self.replication)];
-        if self.heap.is_some() || self.jvm == "zero" {
+        if self.heap.is_some() || self.jvm == ZERO {
             let heap = self.heap.unwrap_or_else(|| task_heap(container));
-            let task = settings::task_options(heap, &self.jvm);
+            let compiler = if self.jvm == ZERO { Compiler::None } else { Compiler::Usual };
+            let task = settings::task_options(heap, compiler);
             all.extend(["map", "reduce"].map(|kind| format!("-Dmapreduce.{kind}.java.opts={task}")));
             all.push(format!("-Dmapreduce.task.io.sort.mb={}", sort_buffer(heap)));
         }
@@ -440,7 +459,10 @@ mod tests {
         };
         let usual = of("");
         assert!(usual.contains("map.output.compress=false") && !usual.contains("codec"), "{usual}");
-        assert!(usual.contains("-Dmapreduce.map.java.opts=-Xmx716m"), "{usual}");
+        assert!(usual.contains("-Dmapreduce.map.java.opts=-Xmx716m -XX:+UseSerialGC"), "{usual}");
+        let quick = "-Dmapreduce.map.java.opts=-XX:TieredStopAtLevel=1 -Xmx716m";
+        assert!(of("data=127MiB").contains(quick) && !of("data=128MiB").contains(quick));
+        assert!(!of("data=127MiB;jvm=hotspot").contains(quick));
         let other = of("compression=snappy;jvm=zero;container=512;heap=200;speculative=off");
         for part in [
             "SnappyCodec",

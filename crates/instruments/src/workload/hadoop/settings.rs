@@ -177,18 +177,31 @@ pub fn write(node: &Node<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The options of the JVM of a task with this heap.
-pub fn task_options(heap: u64, jvm: &str) -> String {
-    let machine = if jvm == "zero" { "-zero " } else { "" };
-    format!("{machine}-Xmx{heap}m -XX:+UseSerialGC -Djava.net.preferIPv4Stack=true {NO_PERF_DATA}")
+/// How a JVM compiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compiler {
+    /// First quickly, then slowly and well.
+    Usual,
+    /// Quickly alone: better for a process that lives for seconds.
+    Quick,
+    /// Not at all.
+    None,
 }
 
-/// The same of the process that directs a job. It lives for a moment, and is better off without the slow compiler, as
-/// the daemons are.
-pub fn director_options(heap: u64, jvm: &str, opens: bool) -> String {
-    let compiler = if jvm == "zero" { "" } else { " -XX:TieredStopAtLevel=1" };
+/// The options of the JVM of a task with this heap.
+pub fn task_options(heap: u64, compiler: Compiler) -> String {
+    let compiler = match compiler {
+        Compiler::Usual => "",
+        Compiler::Quick => "-XX:TieredStopAtLevel=1 ",
+        Compiler::None => "-zero ",
+    };
+    format!("{compiler}-Xmx{heap}m -XX:+UseSerialGC -Djava.net.preferIPv4Stack=true {NO_PERF_DATA}")
+}
+
+/// The same of the process that directs a job.
+pub fn director_options(heap: u64, compiler: Compiler, opens: bool) -> String {
     let opens = if opens { format!(" {OPENS}") } else { String::new() };
-    format!("{}{compiler}{opens}", task_options(heap, jvm))
+    format!("{}{opens}", task_options(heap, compiler))
 }
 
 fn core(node: &Node<'_>) -> Pairs {
@@ -276,7 +289,7 @@ fn mapred(node: &Node<'_>) -> Pairs {
     let Node { master, listen, ports, sizes, .. } = node;
     let container = sizes.container;
     let heap = task_heap(container);
-    let task = task_options(heap, "");
+    let task = task_options(heap, Compiler::Usual);
     vec![
         ("mapreduce.framework.name", "yarn".to_owned()),
         ("mapreduce.application.classpath", node.class_path.join(",")),
@@ -285,7 +298,7 @@ fn mapred(node: &Node<'_>) -> Pairs {
         ("mapreduce.map.java.opts", task.clone()),
         ("mapreduce.reduce.java.opts", task),
         ("yarn.app.mapreduce.am.resource.mb", container.to_string()),
-        ("yarn.app.mapreduce.am.command-opts", director_options(heap, "", node.opens)),
+        ("yarn.app.mapreduce.am.command-opts", director_options(heap, Compiler::Quick, node.opens)),
         ("mapreduce.task.io.sort.mb", sort_buffer(heap).to_string()),
         ("mapreduce.job.reduce.slowstart.completedmaps", "0.8".to_owned()),
         ("mapreduce.shuffle.port", ports.shuffle.to_string()),
@@ -418,9 +431,9 @@ mod tests {
 
     #[test]
     fn options_of_a_task_name_the_machine() {
-        assert!(task_options(100, "zero").starts_with("-zero -Xmx100m"));
-        assert!(task_options(100, "hotspot").starts_with("-Xmx100m"));
-        assert!(!director_options(100, "", false).contains("add-opens"));
+        assert!(task_options(100, Compiler::None).starts_with("-zero -Xmx100m"));
+        assert!(task_options(100, Compiler::Usual).starts_with("-Xmx100m"));
+        assert!(!director_options(100, Compiler::Quick, false).contains("add-opens"));
     }
 
     #[test]
