@@ -17,6 +17,8 @@ pub struct OrderFile {
     /// The place of its label among all.
     pub place: u32,
     pub format: String,
+    /// How its format was found.
+    pub how: String,
     /// True where its bytes come as they lie there, and are unpacked by the mapper.
     pub is_packed: bool,
 }
@@ -58,6 +60,7 @@ mod tests {
             label: path.to_owned(),
             place: 0,
             format: "common".to_owned(),
+            how: "given".to_owned(),
             is_packed: false,
         };
         let files = ["/logs/a.log", "a.log", "old/a.log"].map(file).to_vec();

@@ -135,7 +135,7 @@ fn ordered(order: &Order, reporter: Reporter) -> Result<Mapped, CliError> {
         made: order.made.clone(),
         settings: full(&order.made)?,
         wants: wants(&order.made)?,
-        formats: Formats::new(Some(&file.format), None)?,
+        formats: Formats::known(&file.format, &file.how)?,
         label: file.label.clone(),
         place: file.place,
         threads: 1,

@@ -17,7 +17,7 @@ use logs::read::Source;
 
 use super::order::{Order, OrderFile};
 use super::streaming::path_of;
-use crate::access_logs::inputs::{Formats, Opened, labelled};
+use crate::access_logs::inputs::{Formats, GIVEN, Opened, labelled};
 use crate::error::CliError;
 use crate::lookup::paths::Scratch;
 use crate::out;
@@ -38,8 +38,8 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
         let (label, path) = labelled(text)?;
         let files = client.list(path)?;
         let known = order.files.iter().find(|file| file.label == label);
-        let (place, format) = match known {
-            Some(known) => (known.place, known.format.clone()),
+        let (place, (format, how)) = match known {
+            Some(known) => (known.place, (known.format.clone(), known.how.clone())),
             None => {
                 let labels = order.files.iter().map(|file| file.place + 1).max().unwrap_or(0);
                 (labels, format_of(&client, formats, &files[0])?)
@@ -59,8 +59,8 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
             if file.bytes > 0 {
                 inputs.push((file.path, ending));
             }
-            let (label, format, is_packed) = (label.to_owned(), format.clone(), ending.is_some());
-            order.files.push(OrderFile { path, label, place, format, is_packed });
+            let (label, format, how) = (label.to_owned(), format.clone(), how.clone());
+            order.files.push(OrderFile { path, label, place, format, how, is_packed: ending.is_some() });
         }
     }
     let file = scratch.path().join("order.json");
@@ -77,10 +77,10 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
     Ok(parts)
 }
 
-/// The format of a file's first lines.
-fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<String, CliError> {
+/// The format of a file's first lines, and how it was found.
+fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<(String, String), CliError> {
     if let Formats::Given(format) = formats {
-        return Ok(format.text.clone());
+        return Ok((format.text.clone(), GIVEN.to_owned()));
     }
     let name = path_of(&file.path);
     let child = client.cat(&file.path).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -93,7 +93,7 @@ fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<String
     let opened = opened.unwrap_or_else(|| Err(format!("{name}: nothing came")));
     let Opened { format, how, .. } = opened.map_err(CliError::data)?;
     out::say(&format!("{name}: {} ({how})", format.text));
-    Ok(format.text.clone())
+    Ok((format.text.clone(), how))
 }
 
 /// A streaming job.
