@@ -21,18 +21,13 @@ pub const UNLABELLED: &str = "log";
 
 /// The source of a log's format.
 pub enum Formats {
-    /// One for all, as the user gave it.
-    Given(Arc<Format>),
-    /// One that was found before, and how.
+    /// One for all, that the user gave or that was found before; and how.
     Known(Arc<Format>, String),
     /// By a server's configuration, and the name of the format in it where the user gave one.
     Configured { file: PathBuf, config: Config, name: Option<String> },
     /// By the lines of each file.
     Detected,
 }
-
-/// How a format was found that the user gave.
-pub const GIVEN: &str = "given";
 
 impl Formats {
     pub fn new(format: Option<&str>, config: Option<&Path>) -> Result<Formats, CliError> {
@@ -44,7 +39,7 @@ impl Formats {
         }
         let Some(text) = format else { return Ok(Formats::Detected) };
         let format = Format::parse(text).map_err(|error| CliError::usage(format!("--format: {error}")))?;
-        Ok(Formats::Given(Arc::new(format)))
+        Ok(Formats::Known(Arc::new(format), "given".to_owned()))
     }
 
     /// A format that was found before, by its text.
@@ -56,7 +51,6 @@ impl Formats {
     /// The format of a file, and how it was found. Fails when none fits; the error does not name the file.
     pub(super) fn format_of(&self, name: &str, lines: &[Vec<u8>]) -> Result<(Arc<Format>, String), String> {
         match self {
-            Formats::Given(format) => Ok((format.clone(), GIVEN.to_owned())),
             Formats::Known(format, how) => Ok((format.clone(), how.clone())),
             Formats::Configured { file, config, name: wanted } => {
                 let format = config.format_of(name, wanted.as_deref());

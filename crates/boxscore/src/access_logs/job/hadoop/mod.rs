@@ -17,7 +17,7 @@ use logs::read::Source;
 
 use super::order::{Order, OrderFile};
 use super::streaming::path_of;
-use crate::access_logs::inputs::{Formats, GIVEN, Opened, labelled};
+use crate::access_logs::inputs::{Formats, Opened, labelled};
 use crate::error::CliError;
 use crate::lookup::paths::Scratch;
 use crate::out;
@@ -79,8 +79,8 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
 
 /// The format of a file's first lines, and how it was found.
 fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<(String, String), CliError> {
-    if let Formats::Given(format) = formats {
-        return Ok((format.text.clone(), GIVEN.to_owned()));
+    if let Formats::Known(format, how) = formats {
+        return Ok((format.text.clone(), how.clone()));
     }
     let name = path_of(&file.path);
     let child = client.cat(&file.path).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
