@@ -14,7 +14,7 @@ use super::fault::{self, NodeState};
 use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
 use super::programs::cause;
-use super::rest::Door;
+use super::rest::{Door, at};
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -156,7 +156,7 @@ const UNENDED: &str = "/ws/v1/cluster/apps?states=NEW,NEW_SAVING,SUBMITTED,ACCEP
 
 /// True where the answer to [`UNENDED`] names a job; `null` and an empty object stand for none.
 fn has_jobs(answer: &Value) -> bool {
-    let list = answer.get("apps").and_then(|apps| apps.get("app")).and_then(Value::as_array);
+    let list = at(answer, &["apps", "app"]).and_then(Value::as_array);
     list.is_some_and(|jobs| !jobs.is_empty())
 }
 
