@@ -15,6 +15,7 @@ use crate::metric::Better;
 use crate::note::Note;
 use crate::plan::Plan;
 use crate::reading::{Phase, SeriesKey, Value};
+use crate::shared::Shared;
 use crate::traffic::Traffic;
 
 pub use crate::price::Price;
@@ -243,7 +244,7 @@ pub struct RunData {
     /// Its build is the head's.
     pub origin: Origin,
     pub clock_offsets: Vec<ClockOffset>,
-    pub plan: Plan,
+    pub plan: Shared<Plan>,
     pub facts: Vec<Fact>,
     pub series: Vec<Series>,
     pub takes: Vec<TakeHead>,

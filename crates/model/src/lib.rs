@@ -50,6 +50,7 @@ pub mod progress;
 pub mod ranges;
 pub mod reading;
 pub mod scope;
+pub mod shared;
 pub mod shell;
 pub mod shown;
 pub mod study_file;
@@ -81,6 +82,7 @@ pub use plan::{Arm, Cell, Plan};
 pub use progress::ProgressHandle;
 pub use reading::{Phase, Reading, Samples, SeriesKey, Value};
 pub use scope::Scope;
+pub use shared::Shared;
 pub use shown::{By, Code, Role, Shown, Tell, Topic};
 pub use subject::{SubjectDoc, SubjectKind};
 pub use unit::{

@@ -68,6 +68,17 @@ impl NodeUse {
         is_full
     }
 
+    /// Adds the last stretch, which may be short: it is part of the one before. True where it became one of its own.
+    pub fn end(&mut self, stretch: Stretch) -> bool {
+        match self.stretches.pop() {
+            Some(before) => {
+                self.stretches.push(before.joined(stretch));
+                false
+            }
+            None => self.push(stretch),
+        }
+    }
+
     /// It since a moment of its clock, without what was before.
     #[must_use]
     pub fn since(self, from_ms: u64) -> NodeUse {
@@ -99,6 +110,15 @@ mod tests {
         assert_eq!((node.stretches[1].from_ms, node.stretches[1].to_ms), (2_000, 4_000));
         assert_eq!(node.sum(|one| one.read), None);
         assert_eq!(NodeUse::default().sum(|one| one.user_ms), None);
+    }
+
+    #[test]
+    fn the_rest_of_a_job_is_part_of_its_last_stretch() {
+        let mut node = NodeUse::default();
+        assert!(!node.end(stretch(0, Some(3))));
+        assert!(!node.end(Stretch { to_ms: 1_004, ..stretch(1_000, Some(4)) }));
+        let [one] = &node.stretches[..] else { panic!("{node:?}") };
+        assert_eq!((one.from_ms, one.to_ms, one.user_ms, one.sent), (0, 1_004, Some(7), Some(10)));
     }
 
     #[test]

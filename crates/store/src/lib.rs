@@ -25,11 +25,11 @@ mod write;
 mod writers;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use model::reading::SeriesKey;
-use model::{Params, Plan};
+use model::{Params, Plan, Shared};
 
 pub use error::{FILE_NAME, StoreError};
 pub use import::{Copied, Imported, conflict};
@@ -56,8 +56,8 @@ pub struct Store {
     series: HashMap<(i64, SeriesKey), i64>,
     live: BTreeMap<String, Live>,
     recovered: Vec<String>,
-    /// The plan that was read last, with its study.
-    last_plan: RefCell<Option<(String, Plan)>>,
+    /// The plans that were read last with their studies, the latest first.
+    plans: RefCell<VecDeque<(String, Shared<Plan>)>>,
     /// Parameters of series that were read, by their text.
     params: RefCell<HashMap<String, Params>>,
 }

@@ -80,7 +80,7 @@ impl Store {
             series: HashMap::new(),
             live: BTreeMap::new(),
             recovered: Vec::new(),
-            last_plan: RefCell::default(),
+            plans: RefCell::default(),
             params: RefCell::default(),
         }
     }

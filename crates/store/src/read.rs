@@ -11,13 +11,16 @@ use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::{Level, Plan};
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::Traffic;
-use model::{Better, Fact, Fault, Histogram, Note, Params};
+use model::{Better, Fact, Fault, Histogram, Note, Params, Shared};
 
 /// The fewest letters at the end of an id that name it.
 const SHORTEST_END: usize = 4;
 
 /// The most values of a list in one statement.
 const VALUES_AT_ONCE: usize = 200;
+
+/// The most plans that an open store remembers.
+const PLANS: usize = 8;
 
 /// Which runs [`Store::heads`] lists; empty fields do not filter.
 #[derive(Clone, Debug, Default)]
@@ -164,16 +167,18 @@ impl Store {
     }
 
     /// The plan of a study. Fails if there is none, or if it cannot be read.
-    pub fn plan(&self, study: &str) -> Result<Plan> {
-        // The runs of a study are read one after the other, and a plan never changes.
-        if let Some((_, plan)) = self.last_plan.borrow().as_ref().filter(|(known, _)| known == study) {
+    pub fn plan(&self, study: &str) -> Result<Shared<Plan>> {
+        // Runs of a few studies are read in turns, and a plan never changes.
+        if let Some((_, plan)) = self.plans.borrow().iter().find(|(known, _)| known == study) {
             return Ok(plan.clone());
         }
         let found =
             self.rows("SELECT plan FROM study WHERE id = $1", args![study], |row| row.get::<String>(0))?;
         let text = found.first().ok_or_else(|| self.data(format!("no plan of study {study}")))?;
-        let plan = value::plan(text).map_err(|what| self.data(what))?;
-        self.last_plan.replace(Some((study.to_owned(), plan.clone())));
+        let plan = Shared::from(value::plan(text).map_err(|what| self.data(what))?);
+        let mut plans = self.plans.borrow_mut();
+        plans.truncate(PLANS - 1);
+        plans.push_front((study.to_owned(), plan.clone()));
         Ok(plan)
     }
 

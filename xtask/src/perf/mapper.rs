@@ -1,5 +1,5 @@
-//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside a mapper of
-//! mawk's.
+//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside two mappers of
+//! mawk's: one of three sums, and one of a part of what ours tells (requests, bytes and times by hour and status).
 //!
 //! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
 //! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
@@ -18,7 +18,10 @@ use crate::shell;
 
 const LINES: u64 = 5_000_000;
 /// Three sums, as one would write them; the first field is the offset.
-const MAWK: &str = "{ n++; b += $11; t += $NF } END { print \"k\\t\" n, b, t }";
+const SUMS: &str = "{ n++; b += $11; t += $NF } END { print \"k\\t\" n, b, t }";
+/// Requests and bytes by hour and class of status, and a histogram of times in tenths of their logarithm.
+const BY_HOUR: &str = "{ k = substr($5, 2, 14) \" \" int($10 / 100); n[k]++; b[k] += $11; d[int(log($NF + 1) * 10)]++ } \
+                       END { for (k in n) print k \"\\t\" n[k], b[k]; for (x in d) print \"d\" x \"\\t\" d[x] }";
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
     let lines = options.log_lines.unwrap_or(LINES);
@@ -44,11 +47,14 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         &[&product, &keyed],
     );
     let reader = peer("logs-read", "exec \"$@\"", &[peers, "logs-read", &log, "1"]);
-    let mawk = peer("mawk", "exec mawk \"$1\" < \"$2\"", &[MAWK, &keyed]);
+    let mawk = |name, program| peer(name, "exec mawk \"$1\" < \"$2\"", &[program, &keyed]);
     let what = format!("logs map of {lines} lines with offsets");
     compare(&what, &ours, &reader, options, outcome)?;
     match shell::output("sh", &["-c", "command -v mawk"]) {
-        Ok(_) => compare(&what, &ours, &mawk, options, outcome),
+        Ok(_) => {
+            compare(&what, &ours, &mawk("mawk, three sums", SUMS), options, outcome)?;
+            compare(&what, &ours, &mawk("mawk, by hour and status", BY_HOUR), options, outcome)
+        }
         Err(error) => {
             outcome.skip("logs map beside mawk", &format!("{error:#}"));
             Ok(())

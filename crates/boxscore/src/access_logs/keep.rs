@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use instruments::workload::logs as card;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
+
 use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::{BesideDoc, TrafficDoc};
 use model::metrics::logs as metrics;
 use model::plan::{Takes, Via};
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::{CUT, StatusClass, Traffic, WHERE};
-use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan};
+use model::{Better, Cell, Instrument, MetricInfo, Note, Params, Plan, Shared};
 use store::{Filter, Store};
 
 use super::Named;
@@ -82,7 +83,7 @@ pub fn keep(
         .collect();
     let names: Vec<&str> = all.iter().map(|(name, ..)| *name).collect();
     let params = besides.params();
-    let (study, plan) = (ids.next(), plan(&names, label, &besides));
+    let (study, plan) = (ids.next(), Shared::from(plan(&names, label, &besides)));
     let first = all.iter().filter_map(|(.., hours)| hours.first()).map(|hour| hour.hour).min().unwrap_or(0);
     let run = |(name, one, hours): &(&str, &Aggregate, Vec<Hour>)| RunData {
         head: head(ids.next(), &study, (&besides.machine(name), *one), label, hours),

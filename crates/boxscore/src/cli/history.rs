@@ -5,7 +5,7 @@ use model::data::RunHead;
 use model::doc::{HistoryDoc, HistoryRow};
 use model::older::Older;
 use model::plan::Plan;
-use model::{Arm, NoteBody, SubjectDoc};
+use model::{Arm, NoteBody, Shared, SubjectDoc};
 use store::{Filter, Store};
 
 use crate::cli::Global;
@@ -98,7 +98,7 @@ fn rows(args: &HistoryArgs, store: &Store, most: usize) -> Result<Listed, CliErr
         // Machines of one study share its plan.
         let planned = match known.take() {
             Some((study, planned)) if study == head.study => planned,
-            _ => Planned::of(&store.plan(&head.study)?),
+            _ => Planned::of(store.plan(&head.study)?),
         };
         known = Some((head.study.clone(), planned.clone()));
         let noted = store.notes(&head.id)?;
@@ -120,19 +120,19 @@ struct Planned {
     level: String,
     instruments: Vec<String>,
     what: String,
-    plan: Plan,
+    plan: Shared<Plan>,
 }
 
 impl Planned {
-    fn of(plan: &Plan) -> Planned {
+    fn of(plan: Shared<Plan>) -> Planned {
         let mut instruments: Vec<String> = Vec::new();
         for cell in &plan.cells {
             if !instruments.contains(&cell.instrument) {
                 instruments.push(cell.instrument.clone());
             }
         }
-        let what = what::what(plan, instruments::cards());
-        Planned { level: plan.level.word().to_owned(), instruments, what, plan: plan.clone() }
+        let what = what::what(&plan, instruments::cards());
+        Planned { level: plan.level.word().to_owned(), instruments, what, plan }
     }
 }
 

@@ -95,7 +95,8 @@ fn chosen(name: Option<&str>, store: &Store) -> Result<RunHead, CliError> {
 
 /// True if a node of its study has no run: it was not reached.
 fn lacks_node(head: &RunHead, all: &[RunHead], store: &Store) -> Result<bool, CliError> {
-    let Plan { machines, nodes, .. } = store.plan(&head.study)?;
+    let plan = store.plan(&head.study)?;
+    let (machines, nodes) = (&plan.machines, plan.nodes.as_ref());
     let has_run = |name: &String| all.iter().any(|run| run.study == head.study && run.machine == *name);
     // A study of one machine has its run, whatever that is called.
     Ok(machines.len() > 1 && nodes.is_some_and(|nodes| !nodes.names.iter().all(has_run)))

@@ -36,17 +36,22 @@ impl Read {
         let words = words(args);
         let command =
             |path: &str| format!("{} logs --out {} {words} > /dev/null", word(path), word(&to(path)));
-        let mut is_whole = true;
+        let mut readers = Vec::new();
         for outcome in nodes.run(&stop, command)? {
-            is_whole &= has_read(&outcome);
+            readers.extend(has_read(&outcome).then_some(outcome.host));
         }
         let mut files = Vec::new();
         for copied in nodes.pull(&stop, to, folder.path())? {
             match copied.result {
                 Ok(_) => files.push(copied.host),
-                Err(_) => is_whole = false,
+                // Of one that has read nothing it was said why.
+                Err(failure) if readers.contains(&copied.host) => {
+                    out::say(&format!("{}: what it read could not be fetched: {failure}", copied.host));
+                }
+                Err(_) => {}
             }
         }
+        let is_whole = files.len() == nodes.ready.len();
         nodes.run(&stop, |path| format!("rm -f {}", word(&to(path))))?;
         let path = |host: lab::ssh::Host| -> Result<PathBuf, CliError> {
             let own = folder.path().join(host.to_string());

@@ -1,6 +1,7 @@
 //! `--on` and `--from` of nodes: an expression of the inventory as what `--via` and `--from` say of each node. boxscore
 //! is put on nodes that have not got this build of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +49,8 @@ pub struct Nodes {
     pub ready: Vec<(Host, String)>,
     /// Those that could not be prepared; why was said.
     pub left_out: Vec<Host>,
+    /// Why each of them could not be prepared, by its name.
+    reasons: BTreeMap<String, String>,
     /// Those among them that do not answer now, and may do so later.
     pub down: Vec<Host>,
     builds: Vec<Build>,
@@ -71,6 +74,7 @@ impl Nodes {
         let mut nodes = Nodes {
             ready: Vec::new(),
             left_out: Vec::new(),
+            reasons: BTreeMap::new(),
             down: Vec::new(),
             builds: builds(put.binaries.as_deref())?,
             options,
@@ -116,6 +120,7 @@ impl Nodes {
         failed.extend(self.send_content(hosts, stop)?);
         for (failure, host) in &failed {
             self.left_out.push(host.clone());
+            self.reasons.insert(host.name().to_owned(), failure.to_string());
             self.down.extend(failure.is_down().then(|| host.clone()));
         }
         Ok(failed)
@@ -145,6 +150,11 @@ impl Nodes {
     /// Names of those that cannot be measured now.
     pub fn absent(&self) -> Vec<String> {
         self.left_out.iter().map(|host| host.name().to_owned()).collect()
+    }
+
+    /// Why a host was left out.
+    pub fn reason(&self, host: &Host) -> &str {
+        self.reasons.get(host.name()).map_or("boxscore could not be put there", String::as_str)
     }
 
     /// The hosts of these names.

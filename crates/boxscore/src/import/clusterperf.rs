@@ -101,7 +101,7 @@ pub fn parse(
         head: head(id, study, machine, label, started_ns, count),
         origin: Origin { build: CLUSTERPERF.to_owned(), ..Origin::default() },
         clock_offsets: Vec::new(),
-        plan,
+        plan: plan.into(),
         facts: Vec::new(),
         takes,
         series,

@@ -36,7 +36,7 @@ fn last(run: &RunData, cell: &Cell, resolver: &Resolver) -> Result<Option<(RunHe
             other.instrument == cell.instrument && other.params.get(URL) == cell.params.get(URL)
         };
         if only(&plan).is_some_and(is_of) {
-            return Ok(Some((head.clone(), plan)));
+            return Ok(Some((head.clone(), plan.into_value())));
         }
     }
     Ok(None)

@@ -90,7 +90,8 @@ pub fn ended(names: &[String], store: &Store, (verb, done): (&str, &str)) -> Res
 
 /// `01a2c3d4e5f6  2026-11-24 17:13  vm  `sleep 0.05`  24 takes  [label]`
 pub fn in_one_line(head: &RunHead, store: &Store) -> Result<String, CliError> {
-    let what = what(&store.plan(&head.study)?, instruments::cards());
+    let plan = store.plan(&head.study)?;
+    let what = what(&plan, instruments::cards());
     let label = head.label.as_ref().map(|label| format!("  [{label}]")).unwrap_or_default();
     let started = report::text::date_time(head.started_ns as f64 / 1e9);
     let (run, machine) = (short(&head.id), &head.machine);

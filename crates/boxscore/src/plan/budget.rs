@@ -25,8 +25,8 @@ const TARGET: f64 = 0.02;
 const TARGET_BESIDE: f64 = 0.005;
 const QUICK_SITTINGS: u32 = 3;
 const SITTINGS: u32 = 5;
-/// Of jobs on a cluster, whose start takes longer than a job; the processes of a job are new in each take.
-const JOBS_SITTINGS: u32 = 1;
+/// Of jobs on a cluster: another cluster may be another level, and takes of one follow each other.
+const JOBS_SITTINGS: u32 = 3;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: u32 = 6;
 /// The data of jobs on a cluster where there are several, so that each has these takes in time.
@@ -132,13 +132,8 @@ pub fn smaller_jobs(cells: &mut [Cell], beside: usize, is_told: impl Fn(&str) ->
         return None;
     }
     cells.iter_mut().filter(|cell| is_job(cell)).for_each(|cell| cell.params.set(DATA, DATA_OF_SEVERAL));
-    let sizes = cells.iter().filter(|cell| is_job(cell)).map(|cell| cell.params.get(NODES));
-    let anew = match sizes.collect::<BTreeSet<_>>().len() {
-        0 | 1 => "",
-        _ => "; with several numbers of nodes each take starts a cluster of its own: --for gives more time",
-    };
     Some(format!(
-        "each of {jobs} jobs is about {DATA_OF_SEVERAL}, so that there is time for more takes: --data gives them more{anew}"
+        "each of {jobs} jobs is about {DATA_OF_SEVERAL}, so that there is time for more takes: --data gives them more"
     ))
 }
 
@@ -277,16 +272,23 @@ pub fn kept(mut cells: Vec<Cell>, beside: usize, budget: Option<f64>) -> (Vec<Ce
 /// Parts of a run before each of which everything is prepared anew. Telemetry alone prepares nothing, and each take of
 /// a command of the user's is a process of its own; beside another one it is measured with several layouts of its
 /// memory, one a sitting.
-pub fn sittings(args: &RunArgs, arms: usize) -> u32 {
+pub fn sittings(args: &RunArgs, arms: usize, cells: &[Cell]) -> u32 {
     let usual = match args.usual.quick {
         _ if !args.commands.is_empty() && arms < 2 => 1,
         // What was prepared anew would be another level.
         _ if args.soak.is_some() => 1,
-        _ if is_of_jobs(args) => JOBS_SITTINGS,
+        _ if is_of_jobs(args) => jobs_sittings(args.usual.quick, cells),
         true => QUICK_SITTINGS,
         false => SITTINGS,
     };
     if is_telemetry_alone(args) { 1 } else { args.usual.sittings.unwrap_or(usual) }
+}
+
+/// One where a start takes too much of the time: of a quick run, and of several numbers of nodes, each a cluster of its
+/// own, whose takes are compared block by block.
+fn jobs_sittings(is_quick: bool, cells: &[Cell]) -> u32 {
+    let clusters: BTreeSet<_> = cells.iter().map(|cell| cell.params.get(NODES)).collect();
+    if is_quick || clusters.len() > 1 { 1 } else { JOBS_SITTINGS }
 }
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before. Searches have

@@ -351,7 +351,7 @@ fn repeated(name: &str, args: &RunArgs, store: &Store) -> Result<Plan, CliError>
         plan::read(name, &text, instruments::cards())?
     } else {
         let run = runs::run_id(name, store)?;
-        store.load_light(&run)?.plan
+        store.load_light(&run)?.plan.into_value()
     };
     if let Some(label) = &args.usual.label {
         plan.label = Some(label.clone());

@@ -2,24 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use crate::common::{Bench, FAKE, PATIENCE, Running, Said, assert_gone, children, signal};
+use crate::common::{Bench, FAKE, Running, Said, assert_gone, children, signal, wait_for};
 use model::data::{RunData, Status};
 use model::reading::Phase;
 
 /// Says that it began, and waits for leave to end: `go1` for the first time, `go2` for the second.
 const PATIENT: &str =
     "echo x >> begun; n=$(wc -l < begun); while [ ! -e go$n ]; do sleep 0.01; done; echo v=$n";
-
-#[track_caller]
-fn wait_for(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "{what}: in vain");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
 
 fn lines(path: &Path) -> usize {
     fs::read_to_string(path).unwrap_or_default().lines().count()

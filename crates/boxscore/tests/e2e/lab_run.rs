@@ -1,13 +1,13 @@
 //! `lab run` on real ssh servers: outputs, exit codes, connections that are used again, names, stops.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::doc::{LabHostDoc, LabRunDoc};
 use serde_json::from_str;
 
 use crate::common::sshd::Fleet;
-use crate::common::{PATIENCE, Running, alive, assert_gone, children};
+use crate::common::{Running, alive, assert_gone, children, wait_for};
 
 fn plain(_: usize) -> String {
     String::new()
@@ -99,10 +99,12 @@ fn a_connection_is_used_again_and_closed_at_the_end() {
     fleet.sockets().iter().for_each(|socket| close(socket));
 }
 
-/// Closes a connection as the user would.
+/// Closes a connection as the user would. ssh returns once its request is sent: the master removes its
+/// socket after that.
 fn close(socket: &std::path::Path) {
     let done = Command::new("ssh").arg("-S").arg(socket).args(["-O", "exit", "x"]).output().expect("ssh");
     assert!(done.status.success(), "{done:?}");
+    wait_for("the master removes its socket", || !socket.exists());
 }
 
 #[test]
@@ -178,11 +180,7 @@ fn a_stop_keeps_what_was_collected_and_leaves_no_child() {
     );
     let words = ["run", "node1,node2,node3", "--", &command];
     let running = Running::start(fleet.command(&words, &["--keep", "0"]));
-    let began = Instant::now();
-    while !(1..=3).all(|number| begun(number).exists()) {
-        assert!(began.elapsed() < PATIENCE, "the command does not begin");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("the command begins", || (1..=3).all(|number| begun(number).exists()));
     // What was printed before the file was made is on its way.
     std::thread::sleep(Duration::from_secs(1));
     let pids = children(running.pid());

@@ -108,7 +108,7 @@ fn recorded(name: &str, cache: f64, read: f64) -> RunData {
         head,
         origin: Origin { hostname: format!("{name}.example"), build: "b".to_owned(), ..Origin::default() },
         clock_offsets: Vec::new(),
-        plan: Plan { telemetry_only: true, ..Plan::bare(Vec::new(), Takes::Fixed(1)) },
+        plan: Plan { telemetry_only: true, ..Plan::bare(Vec::new(), Takes::Fixed(1)) }.into(),
         facts: vec![Fact::number("memory.bytes", 8.0 * GIB, Unit::Byte, "planted")],
         series: Vec::new(),
         takes: Vec::new(),

@@ -105,7 +105,7 @@ fn a_plan_repeats_from_a_run_and_from_a_file() {
     let first = bench.only();
     assert_whole(&first, 3);
     bench.run(&["run", "--plan", &first.head.id]).expect(0, &[]);
-    let plan = serde_json::to_string(&first.plan).expect("a plan");
+    let plan = serde_json::to_string(&*first.plan).expect("a plan");
     std::fs::write(bench.path("plan.json"), &plan).expect("a file");
     bench.run(&["run", "--plan", "plan.json", "--label", "again"]).expect(0, &[]);
     let runs: Vec<_> = bench.heads().iter().map(|head| bench.data(&head.id)).collect();
@@ -125,7 +125,7 @@ fn plans_that_cannot_be_carried_out_are_refused() {
     let refused = |change: &dyn Fn(&mut Plan), texts: &[&str]| {
         let mut plan = sound.clone();
         change(&mut plan);
-        std::fs::write(bench.path("plan.json"), serde_json::to_string(&plan).expect("a plan"))
+        std::fs::write(bench.path("plan.json"), serde_json::to_string(&*plan).expect("a plan"))
             .expect("a file");
         bench.run(&["run", "--plan", "plan.json"]).expect(1, texts);
     };

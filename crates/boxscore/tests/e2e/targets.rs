@@ -255,7 +255,7 @@ fn a_run_of_the_web_compares_targets_and_their_prices() {
     assert!(said.out.contains("gzip"), "{}", said.out);
     let heads = bench.heads();
     let open = heads.iter().find(|head| head.label.as_deref() == Some("open")).expect("it is stored");
-    let cells = bench.data(&open.id).plan.cells;
+    let cells = bench.data(&open.id).plan.cells.clone();
     let is_absolute = |cell: &model::Cell| {
         cell.params.get("load") == Some("auto") && cell.params.get("rate").is_some_and(|rate| rate != "auto")
     };

@@ -2,7 +2,6 @@
 //!
 //! A cycle is off, a look, and on: a BMC's own cycle cannot be told from one that did nothing.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Access, Failure, Power, Request, State};
@@ -49,8 +48,8 @@ pub struct Waiting<'a> {
     pub wanted: State,
 }
 
-/// Carries an action out on each node, which may take `patience` for each step. One that fails keeps none of the others
-/// back. `watch` is told before each pause who is waited for.
+/// Carries an action out on each node, which may take `patience` for each step. No node waits for another: a cycle turns
+/// each on again once it was off. `watch` is told before each pause who is waited for.
 pub fn carry_out(
     power: &dyn Power,
     action: Action,
@@ -59,124 +58,171 @@ pub fn carry_out(
     stop: &Stop,
     watch: &mut dyn FnMut(Waiting<'_>),
 ) -> States {
-    let mut work = Work { power, all, patience, stop, watch, states: power.states(all) };
-    for (step, (request, wanted)) in action.steps().iter().enumerate() {
-        // Without a pause where the user stopped: the step below says so of each node.
-        if step > 0 && work.states.contains(&Ok(State::Off)) {
-            let _paused = Limit::from_now(stop, None).pause(OFF);
+    let mut work = Work { power, steps: action.steps(), all, patience, states: power.states(all) };
+    let now = sys::clock::now_ns();
+    let mut going: Vec<Going> = (0..all.len()).filter_map(|at| work.begun(at, 0, now)).collect();
+    let mut pause = FIRST_LOOK;
+    while !going.is_empty() {
+        if stop.is_requested() {
+            work.give_up(&going, &Cut::Interrupted);
+            break;
         }
-        work.step(*request, *wanted);
+        let has_begun = work.ask(&mut going);
+        let has_moved = work.look(&mut going);
+        pause = if has_begun || has_moved { FIRST_LOOK } else { pause };
+        for (step, (_, wanted)) in work.steps.iter().enumerate() {
+            let places: Vec<usize> = going.iter().filter(|one| one.step == step).map(|one| one.at).collect();
+            if !places.is_empty() {
+                watch(Waiting { places: &places, wanted: *wanted });
+            }
+        }
+        let limit = Limit { stop, until_ns: going.iter().map(|one| one.until_ns).min() };
+        match limit.pause(pause.min(until_next(&going))) {
+            Ok(()) => {}
+            Err(Cut::TimedOut) => work.give_up_late(&mut going),
+            Err(cut) => {
+                work.give_up(&going, &cut);
+                break;
+            }
+        }
+        pause = (pause * 2).min(LAST_LOOK);
     }
     work.states
 }
 
+/// How long it is until a further node is to be asked.
+fn until_next(going: &[Going]) -> Duration {
+    let now = sys::clock::now_ns();
+    let left = going.iter().filter_map(|one| one.from_ns.checked_sub(now)).filter(|left| *left > 0);
+    left.min().map_or(Duration::MAX, Duration::from_nanos)
+}
+
+/// A node on its way through the steps.
+struct Going {
+    at: usize,
+    step: usize,
+    has_taken: bool,
+    /// Why it did not take the request the last time.
+    refused: Option<Failure>,
+    /// It is not asked before.
+    from_ns: u64,
+    until_ns: u64,
+}
+
 struct Work<'a> {
     power: &'a dyn Power,
+    steps: &'static [(Request, State)],
     all: &'a [&'a Access],
     patience: Duration,
-    stop: &'a Stop,
-    watch: &'a mut dyn FnMut(Waiting<'_>),
     states: States,
 }
 
-/// The nodes of one step.
-struct Step {
-    request: Request,
-    wanted: State,
-    /// Nodes that are not yet as they should be.
-    waiting: Vec<usize>,
-    /// Those among them that did not take the request, with the reason.
-    refused: BTreeMap<usize, Option<Failure>>,
-}
-
 impl Work<'_> {
-    fn step(&mut self, request: Request, wanted: State) {
+    /// A node at a step, or at a later one where it is already as that wants it; `None` where nothing is left to do.
+    /// A reset changes no state. Where a BMC was too busy to say how its node is, the request does no harm, but a reset
+    /// does.
+    fn begun(&mut self, at: usize, step: usize, from_ns: u64) -> Option<Going> {
+        let (request, wanted) = *self.steps.get(step)?;
         let resets = request == Request::Reset;
-        if resets {
-            for state in self.states.iter_mut().filter(|state| **state == Ok(State::Off)) {
-                *state = Err(Failure::IsOff);
+        match &self.states[at] {
+            Ok(State::Off) if resets => {
+                self.states[at] = Err(Failure::IsOff);
+                return None;
             }
+            Ok(state) if !resets && *state == wanted => {
+                return self.begun(at, step + 1, from_ns.saturating_add(nanos(OFF)));
+            }
+            Err(failure) if resets || !failure.may_pass(false) => return None,
+            _ => {}
         }
-        // A node that is as it should be is not asked again; a reset changes no state. Where a BMC was too busy to say
-        // how its node is, the request does no harm, but a reset does.
-        let needs = |at: &usize| match &self.states[*at] {
-            Ok(state) => resets || *state != wanted,
-            Err(failure) => !resets && failure.may_pass(false),
-        };
-        let waiting: Vec<usize> = (0..self.all.len()).filter(needs).collect();
-        let refused = waiting.iter().map(|at| (*at, None)).collect();
-        let mut step = Step { request, wanted, waiting, refused };
-        let limit = Limit::from_now(self.stop, Some(self.patience));
-        let mut pause = FIRST_LOOK;
-        while !step.waiting.is_empty() {
-            if self.stop.is_requested() {
-                return self.give_up(&step, &Cut::Interrupted);
-            }
-            self.ask(&mut step);
-            self.look(&mut step);
-            if step.waiting.is_empty() {
-                return;
-            }
-            (self.watch)(Waiting { places: &step.waiting, wanted });
-            if let Err(cut) = limit.pause(pause) {
-                return self.give_up(&step, &cut);
-            }
-            pause = (pause * 2).min(LAST_LOOK);
-        }
+        let until_ns = from_ns.saturating_add(nanos(self.patience));
+        Some(Going { at, step, has_taken: false, refused: None, from_ns, until_ns })
     }
 
-    /// Makes the request of those that have not taken it.
-    fn ask(&mut self, step: &mut Step) {
-        let places: Vec<usize> = step.refused.keys().copied().collect();
-        let asked = self.power.ask(step.request, &self.of(&places));
-        for (at, asked) in places.into_iter().zip(asked) {
-            match asked {
-                Ok(()) => drop(step.refused.remove(&at)),
-                Err(failure) if failure.may_pass(step.request != Request::Reset) => {
-                    step.refused.insert(at, Some(failure));
-                }
-                Err(failure) => {
-                    step.refused.remove(&at);
-                    step.waiting.retain(|other| *other != at);
-                    self.states[at] = Err(failure);
+    /// Makes the request of those that have not taken it; true where one is asked for the first time.
+    fn ask(&mut self, going: &mut Vec<Going>) -> bool {
+        let now = sys::clock::now_ns();
+        let (mut failed, mut is_first) = (Vec::new(), false);
+        for (step, (request, _)) in self.steps.iter().enumerate() {
+            let is_asked = |one: &&mut Going| one.step == step && !one.has_taken && one.from_ns <= now;
+            let mut asked: Vec<&mut Going> = going.iter_mut().filter(is_asked).collect();
+            let places: Vec<usize> = asked.iter().map(|one| one.at).collect();
+            if places.is_empty() {
+                continue;
+            }
+            is_first |= asked.iter().any(|one| one.refused.is_none());
+            let answers = self.power.ask(*request, &self.of(&places));
+            for (one, answer) in asked.iter_mut().zip(answers) {
+                match answer {
+                    Ok(()) => (one.has_taken, one.refused) = (true, None),
+                    Err(failure) if failure.may_pass(*request != Request::Reset) => {
+                        one.refused = Some(failure);
+                    }
+                    Err(failure) => {
+                        failed.push(one.at);
+                        self.states[one.at] = Err(failure);
+                    }
                 }
             }
         }
+        going.retain(|one| !failed.contains(&one.at));
+        is_first
     }
 
-    fn look(&mut self, step: &mut Step) {
-        let seen = self.power.states(&self.of(&step.waiting));
-        for (at, seen) in step.waiting.iter().zip(seen) {
+    /// Looks at those that were asked; true where one has come further.
+    fn look(&mut self, going: &mut Vec<Going>) -> bool {
+        let now = sys::clock::now_ns();
+        let places: Vec<usize> = going.iter().filter(|one| one.from_ns <= now).map(|one| one.at).collect();
+        let seen = self.power.states(&self.of(&places));
+        for (at, seen) in places.iter().zip(seen) {
             self.states[*at] = seen;
         }
-        let is_there = |at: &usize| {
+        let now = sys::clock::now_ns();
+        let mut has_moved = false;
+        let next = |one: Going| {
+            let (request, wanted) = self.steps[one.step];
             // A lost request may have been carried out; a reset shows in no state.
-            let asked = step.request != Request::Reset || !step.refused.contains_key(at);
-            asked && self.states[*at] == Ok(step.wanted)
+            let may_be = one.from_ns <= now && (request != Request::Reset || one.has_taken);
+            if !may_be || self.states[one.at] != Ok(wanted) {
+                return Some(one);
+            }
+            has_moved = true;
+            self.begun(one.at, one.step + 1, now.saturating_add(nanos(OFF)))
         };
-        step.waiting.retain(|at| !is_there(at));
-        step.refused.retain(|at, _| step.waiting.contains(at));
+        *going = std::mem::take(going).into_iter().filter_map(next).collect();
+        has_moved
     }
 
     fn of(&self, places: &[usize]) -> Vec<&Access> {
         places.iter().filter_map(|at| self.all.get(*at).copied()).collect()
     }
 
-    fn give_up(&mut self, step: &Step, cut: &Cut) {
+    /// Gives up those whose time is over.
+    fn give_up_late(&mut self, going: &mut Vec<Going>) {
+        let now = sys::clock::now_ns();
+        let (late, others): (Vec<Going>, Vec<Going>) =
+            std::mem::take(going).into_iter().partition(|one| one.until_ns <= now);
+        self.give_up(&late, &Cut::TimedOut);
+        *going = others;
+    }
+
+    fn give_up(&mut self, going: &[Going], cut: &Cut) {
         let seconds = self.patience.as_secs_f64();
-        for at in &step.waiting {
-            let failure = match (cut, &self.states[*at]) {
-                (Cut::Interrupted, _) => Failure::Interrupted,
-                (Cut::Failed(said), _) => Failure::Other { said: format!("on this side: {said}") },
-                (Cut::TimedOut, state) => match (step.refused.get(at), state) {
-                    (Some(Some(refused)), _) => refused.clone(),
-                    (_, Ok(state)) => Failure::Unchanged { state: *state, seconds },
-                    (_, Err(last)) => Failure::Silent { last: Box::new(last.clone()), seconds },
-                },
+        for one in going {
+            let failure = match (cut, &self.states[one.at], &one.refused) {
+                (Cut::Interrupted, ..) => Failure::Interrupted,
+                (Cut::Failed(said), ..) => Failure::Other { said: format!("on this side: {said}") },
+                (Cut::TimedOut, _, Some(refused)) => refused.clone(),
+                (Cut::TimedOut, Ok(state), None) => Failure::Unchanged { state: *state, seconds },
+                (Cut::TimedOut, Err(last), None) => Failure::Silent { last: Box::new(last.clone()), seconds },
             };
-            self.states[*at] = Err(failure);
+            self.states[one.at] = Err(failure);
         }
     }
+}
+
+fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -288,6 +334,25 @@ mod tests {
         assert_eq!(asked, [2, 1, 1], "one that does not go off is not turned on");
         let nodes = vec![Planted::new(On, Some(0)), Planted::new(Off, Some(0))];
         assert_eq!(carry(Action::Reset, nodes), (vec![Ok(On), Err(Failure::IsOff)], vec![1, 0]));
+    }
+
+    #[test]
+    fn a_node_that_does_not_go_off_keeps_no_other_off() {
+        let nodes = vec![Planted::new(On, Some(0)), Planted::new(On, None)];
+        let lab = Lab(RefCell::new(nodes));
+        let all: Vec<Access> =
+            [0, 1].map(|port| crate::bmc::ipmi::tests::access("a", "127.0.0.1", port)).into();
+        let stop = Stop::new().unwrap();
+        // The wait ends by itself once the first one is on; the other would be waited for, for ten minutes.
+        let mut watch = |waiting: Waiting<'_>| {
+            if waiting.places == [1] && lab.0.borrow()[0].asked == 2 {
+                stop.request();
+            }
+        };
+        let patience = Duration::from_secs(600);
+        let states =
+            carry_out(&lab, Action::Cycle, &all.iter().collect::<Vec<_>>(), patience, &stop, &mut watch);
+        assert_eq!(states, [Ok(On), Err(Failure::Interrupted)]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::stop::{Cut, Limit};
 
 /// How long the rest of the output is waited for once the command has ended: what it left behind may hold its streams.
 const REST: Duration = Duration::from_secs(3);
+/// The same where output goes on coming.
+const REST_AT_ALL: Duration = Duration::from_secs(60);
 
 /// Bytes that are read or written at a time.
 const CHUNK: usize = 64 << 10;
@@ -211,6 +213,7 @@ impl Running<'_, '_> {
     ) -> Result<Ended, Failure> {
         let mut chunk = vec![0; CHUNK];
         let mut now = Limit::from_now(base.stop, Some(opening));
+        let mut last: Option<Limit<'_>> = None;
         loop {
             if self.hear()? {
                 now = Limit::from_now(base.stop, limit);
@@ -223,7 +226,12 @@ impl Running<'_, '_> {
                 return Ok(self.ended());
             }
             let ends = is_over || self.code.is_some();
-            let turn = match self.wait(if ends { Limit::from_now(base.stop, Some(REST)) } else { now }) {
+            if ends {
+                let rest = Limit::from_now(base.stop, Some(REST)).until_ns;
+                let last = *last.get_or_insert_with(|| Limit::from_now(base.stop, Some(REST_AT_ALL)));
+                now = Limit { until_ns: last.until_ns.min(rest), ..last };
+            }
+            let turn = match self.wait(now) {
                 Ok(turn) => turn,
                 Err(Cut::TimedOut) if ends => return Ok(self.ended()),
                 Err(cut) => return Err(self.cut(cut, opening, limit)),

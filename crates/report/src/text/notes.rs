@@ -147,6 +147,11 @@ fn texts(run: &RunDoc, is_wanted: fn(&NoteBody) -> bool, look: Look) -> String {
     texts.into_iter().map(|text| marked("-", Tone::Dim, &text, look)).collect()
 }
 
+/// How a cluster of Hadoop's was set up, and why so.
+fn is_of_cluster(note: &NoteBody) -> bool {
+    matches!(note, NoteBody::Remark { kind, .. } if kind == "hadoop")
+}
+
 /// Notes that stand below the figures of every run.
 fn is_shown(note: &NoteBody) -> bool {
     matches!(
@@ -253,6 +258,7 @@ pub fn of_run(run: &RunDoc, look: Look) -> Vec<Part> {
         let text = format!("{} {plural} inputs here ({})", unknown.len(), unknown.join(", "));
         out.push_str(&marked("-", Tone::Dim, &text, look));
     }
+    out.push_str(&texts(run, is_of_cluster, look));
     parts.push(out.into());
     parts
 }

@@ -67,7 +67,7 @@ pub fn data(takes: usize, cores: usize, seconds: u64) -> RunData {
         head: head(),
         origin: model::data::Origin::default(),
         clock_offsets: Vec::new(),
-        plan: plan(&figures),
+        plan: plan(&figures).into(),
         facts: facts(),
         series,
         takes: heads,

@@ -80,7 +80,8 @@ mod tests {
     fn run() -> RunData {
         let mut run = empty();
         let arm = |name: &str| Arm { name: name.to_owned(), set: Params::default() };
-        run.plan = Plan { arms: vec![arm("a=1"), arm("a=2")], ..Plan::bare(Vec::new(), Takes::Fixed(8)) };
+        run.plan =
+            Plan { arms: vec![arm("a=1"), arm("a=2")], ..Plan::bare(Vec::new(), Takes::Fixed(8)) }.into();
         load_in(&mut run, (0, "a=1"), "connections=1", &[("throughput", 1.0)]);
         load_in(&mut run, (1, "a=2"), "connections=1", &[("throughput", 2.0)]);
         run

@@ -35,7 +35,7 @@ pub fn empty() -> RunData {
         head,
         origin: Origin::default(),
         clock_offsets: Vec::new(),
-        plan,
+        plan: plan.into(),
         facts: Vec::new(),
         series: Vec::new(),
         takes: Vec::new(),

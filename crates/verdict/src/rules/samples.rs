@@ -104,7 +104,8 @@ mod tests {
                 headline: Vec::new(),
             }],
             Takes::Fixed(1),
-        );
+        )
+        .into();
         run.plan.warm_up = 0;
         assert!(said(&run).contains("`boxscore run web --url URL --takes 6`"), "{}", said(&run));
         let context = RunContext { cards: instruments::cards(), ..RunContext::default() };

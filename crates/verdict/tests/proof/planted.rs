@@ -114,7 +114,7 @@ pub fn run(id: &str, machine: &str, world: &World, factor: f64, rng: &mut Rng) -
         head: head(id, machine),
         origin: model::data::Origin::default(),
         clock_offsets: Vec::new(),
-        plan,
+        plan: plan.into(),
         facts: Vec::new(),
         series,
         takes,

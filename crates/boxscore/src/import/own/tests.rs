@@ -105,7 +105,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
         },
         origin: origin(text),
         clock_offsets: vec![ClockOffset { at_ns: u64::MAX, offset_ns: i64::MIN, error_ns: 1 }],
-        plan,
+        plan: plan.into(),
         facts,
         series: vec![Series { key: key(text), better: Better::Higher, points }],
         takes: vec![TakeHead {

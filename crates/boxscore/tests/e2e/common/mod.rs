@@ -294,6 +294,16 @@ pub fn assert_gone(pid: u32) {
     }
 }
 
+/// Waits until it holds, and says what was waited for in vain.
+#[track_caller]
+pub fn wait_for(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "{what}: in vain");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 pub fn alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());

@@ -66,7 +66,7 @@ pub struct Cluster {
     key: Key,
     pub ports: Ports,
     pub sizes: Sizes,
-    /// Seconds that the start took.
+    /// Seconds that its start took, with its folder, network and files.
     pub start_seconds: f64,
     daemons: Vec<Daemon>,
     /// Its part on other hosts.
@@ -211,9 +211,13 @@ impl Cluster {
         }
         let mut taken = String::new();
         for _ in 0..TRIES {
+            let from_ns = sys::clock::now_ns();
             let mut cluster = Cluster::make(key, distribution.clone())?;
             match cluster.bring_up() {
-                Ok(()) => return Ok(cluster),
+                Ok(()) => {
+                    cluster.start_seconds = sys::clock::now_ns().saturating_sub(from_ns) as f64 / 1e9;
+                    return Ok(cluster);
+                }
                 // Its ports were free a moment ago.
                 Err(why) if why.contains("Address already in use") || why.contains("Port in use") => {
                     taken = why
@@ -339,7 +343,6 @@ impl Cluster {
     }
 
     fn bring_up(&mut self) -> Result<(), String> {
-        let from_ns = sys::clock::now_ns();
         let said = |what: &str| progress::current().report(&format!("starting a Hadoop cluster: {what}"));
         said("formatting HDFS");
         self.format()?;
@@ -368,9 +371,7 @@ impl Cluster {
         })?;
         self.wait("the history server is not ready", |cluster| {
             cluster.history()?.get("/ws/v1/history/info").map(|_| ())
-        })?;
-        self.start_seconds = sys::clock::now_ns().saturating_sub(from_ns) as f64 / 1e9;
-        Ok(())
+        })
     }
 
     fn add(&mut self, kind: super::daemon::Kind, node: &str, heap: u64) -> Result<(), String> {

@@ -133,7 +133,8 @@ impl Daemon {
         match self.group.try_wait()? {
             None => Ok(()),
             Some(exit) => {
-                let why = self.cause().map_or_else(String::new, |line| format!(": {line}"));
+                let why = self.cause().or_else(|| self.last_words());
+                let why = why.map_or_else(String::new, |line| format!(": {line}"));
                 Err(format!("the {} ended ({}){why}", self.name(), exit.status))
             }
         }
@@ -141,8 +142,12 @@ impl Daemon {
 
     /// The line of its log that says what went wrong, if one does.
     pub fn cause(&self) -> Option<String> {
-        let of = |ending: &str| end_of(&self.logs.join(format!("{}.{ending}", self.kind.file)));
-        cause(&of("log")).or_else(|| last_words(&of("out")))
+        cause(&end_of(&self.logs.join(format!("{}.log", self.kind.file))))
+    }
+
+    /// What it printed last: of one that runs it says nothing about a failure.
+    fn last_words(&self) -> Option<String> {
+        last_words(&end_of(&self.logs.join(format!("{}.out", self.kind.file))))
     }
 
     /// The last line of its log with these words.
@@ -172,8 +177,9 @@ fn end_of(path: &Path) -> String {
 
 /// The last lines of what a JVM that could not start printed.
 fn last_words(output: &str) -> Option<String> {
-    let mut lines: Vec<&str> =
-        output.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
+    // Of a cluster on several hosts each JVM says first by which variable it got options.
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with("Picked up ");
+    let mut lines: Vec<&str> = output.lines().rev().map(str::trim).filter(is_said).take(2).collect();
     lines.reverse();
     (!lines.is_empty()).then(|| lines.join(" | ").chars().take(MOST_LINE).collect())
 }
@@ -235,7 +241,7 @@ java.io.IOException: Incompatible clusterIDs in /w/dn: namenode clusterID = A; d
 
     #[test]
     fn output_without_a_log_names_what_java_says() {
-        let said = "\nUnrecognized VM option 'x'\nError: Could not create the Java Virtual Machine.\n\n";
+        let said = "Picked up JAVA_TOOL_OPTIONS: -Dx=y\nUnrecognized VM option 'x'\nError: Could not create the Java Virtual Machine.\n\n";
         let words = "Unrecognized VM option 'x' | Error: Could not create the Java Virtual Machine.";
         assert_eq!(last_words(said).as_deref(), Some(words));
         assert_eq!(last_words("\n"), None);

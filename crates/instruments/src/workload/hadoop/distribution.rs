@@ -54,8 +54,13 @@ fn ours(folder: &Path) -> Result<(String, Vec<String>), String> {
             "there is no Hadoop in {}: `boxscore hadoop fetch` assembles one, HADOOP_HOME names one of yours",
             folder.display()
         )),
-        Err(Wrong::Damaged(why) | Wrong::Foreign(why)) => Err(format!(
+        Err(Wrong::Damaged(why)) => Err(format!(
             "the Hadoop in {} is not whole: {why}; `boxscore hadoop fetch` makes it anew",
+            folder.display()
+        )),
+        Err(Wrong::Foreign(why)) => Err(format!(
+            "{} is not what `boxscore hadoop fetch` made: {why}; move it away and fetch again, or name a Hadoop of yours \
+             by HADOOP_HOME",
             folder.display()
         )),
     }

@@ -125,7 +125,7 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
         let (tell, ends) = channel();
         let watcher = scope.spawn(move || watch(within, fault, &ends));
         let done = job::run_known(within, order);
-        // One that gave up has no use for it.
+        // A watch that gave up does not listen any more.
         let _heard = tell.send(done.is_ok());
         let watch = watcher.join().unwrap_or_else(|_| Watch {
             failed: Some("the watch over the job ended".to_owned()),
@@ -143,7 +143,9 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
         (Err(error), _) => return Err(error),
     };
     match (fault, &seen, watch.failed) {
-        (_, Some(seen), Some(why)) => return Err(seen.broken(&why)),
+        (_, Some(seen), Some(why)) if !seen.is_found() => return Err(seen.broken(&why)),
+        // A node may be half dead.
+        (_, None, Some(why)) if watch.is_struck => return Err(JobError::Stuck(why)),
         (Fault::At(..), None, why) => {
             let why = why.map_or_else(String::new, |why| format!(" (the last question: {why})"));
             return Err(JobError::Failed(format!(
@@ -165,6 +167,11 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
 }
 
 impl Seen {
+    /// Both of those who watch over nodes know of it.
+    fn is_found(&self) -> bool {
+        self.lost_ns.is_some() && self.dead_ns.is_some()
+    }
+
     /// An error of a cluster without this node.
     pub fn broken(&self, why: &str) -> JobError {
         JobError::Stuck(format!("without {}: {why}", self.node))
@@ -185,6 +192,9 @@ impl Seen {
 
     /// Its figures, where the job ended at this moment. Fails where the fault was not found.
     pub fn figures(&self, ended_ns: u64) -> Result<Figures, JobError> {
+        if ended_ns <= self.at_ns {
+            return Err(self.broken("the job had ended when the fault came: more --data makes it longer"));
+        }
         let since = |ns: u64| ns.saturating_sub(self.at_ns) as f64 / 1e9;
         let found = |who: &str, ns: Option<u64>| {
             let late = || {
@@ -214,6 +224,8 @@ struct Watch {
     /// The last progress that was heard of.
     progress: Option<f64>,
     failed: Option<String>,
+    /// What was to be done to a node failed midway.
+    is_struck: bool,
 }
 
 /// Asks until the job has ended, and a fault is found.
@@ -231,17 +243,19 @@ fn watch(cluster: &Cluster, fault: Fault, ends: &Receiver<bool>) -> Watch {
                 let dead = answers.dead.is_some_and(|dead| dead > 0.0).then_some(now_ns);
                 (seen.lost_ns, seen.dead_ns) = (seen.lost_ns.or(lost), seen.dead_ns.or(dead));
             }
+            // Of a job that has ended nothing is to be seen any more.
+            (Ok(_), None) if ended.is_some() => {}
             (Ok(answers), None) => {
                 watch.progress = answers.running.as_ref().map(|job| job.progress).or(watch.progress);
                 match strike(cluster, fault, &answers) {
                     Ok(seen) => (watch.seen, watch.failed) = (seen, None),
-                    Err(why) => return Watch { failed: Some(why), ..watch },
+                    Err(why) => return Watch { failed: Some(why), is_struck: true, ..watch },
                 }
             }
         }
         let is_found = watch.seen.as_ref().is_none_or(|seen| {
             let late = now_ns.saturating_sub(seen.at_ns) > DETECTED_NS;
-            late || (seen.lost_ns.is_some() && seen.dead_ns.is_some())
+            late || seen.is_found()
         });
         match ended {
             Some(true) if is_found => return watch,
@@ -337,7 +351,7 @@ fn nodes(answer: &Value) -> Option<Vec<NodeState>> {
         Some(NodeState {
             name: text(node, &["id"])?.split(':').next()?.to_owned(),
             is_running: text(node, &["state"])? == "RUNNING",
-            containers: number(node, &["numContainers"]).unwrap_or(0.0),
+            containers: number(node, &["numContainers"])?,
         })
     };
     all.iter().map(one).collect()
@@ -425,7 +439,13 @@ mod tests {
         let marked = seen.marked(40_000);
         assert_eq!(marked.kind, "kill-node");
         assert_eq!((marked.at_ms, marked.lost_ms, marked.dead_ms), (5_000, Some(15_500), Some(19_000)));
-        let JobError::Stuck(why) = (Seen { dead_ns: None, ..seen }).figures(0).unwrap_err() else { panic!() };
+        let JobError::Stuck(why) =
+            (Seen { dead_ns: None, ..seen.clone() }).figures(32_000_000_000).unwrap_err()
+        else {
+            panic!()
+        };
         assert!(why.contains("the NameNode does not find"), "{why}");
+        let JobError::Stuck(why) = seen.figures(2_000_000_000).unwrap_err() else { panic!() };
+        assert!(why.contains("had ended when the fault came"), "{why}");
     }
 }

@@ -77,7 +77,10 @@ pub fn job(answer: &Value, counters: &Value) -> Result<Job, String> {
     let job = answer.get("job").ok_or("the history server does not know the job")?;
     let ms = |key: &str| number(job, &[key]).filter(|ms| *ms >= 0.0);
     let seconds = |key: &str| ms(key).map(|ms| ms / 1e3);
-    let between = |from: &str, to: &str| ms(to).zip(ms(from)).map(|(to, from)| ((to - from) / 1e3).max(0.0));
+    // A moment that did not come is 0; clocks of two nodes may differ.
+    let moment = |key: &str| ms(key).filter(|ms| *ms > 0.0);
+    let between =
+        |from: &str, to: &str| Some((moment(to)? - moment(from)?) / 1e3).filter(|span| *span >= 0.0);
     let has_reduces = number(job, &["reducesTotal"]).is_some_and(|count| count > 0.0);
     let of_reduces = |key: &str| seconds(key).filter(|_| has_reduces);
     let both = |one: &str, other: &str| Some(number(job, &[one])? + number(job, &[other])?);

@@ -15,6 +15,7 @@ use super::history::{self, Job};
 use super::machine_use::{Counters, MachineUse};
 use super::programs::cause;
 use super::rest::{Door, at};
+use crate::progress;
 use crate::workload::server::run::up_within;
 use crate::workload::shell::{self, Ended};
 
@@ -116,6 +117,7 @@ fn known(door: Door<'_>, id: &str) -> Result<Job, String> {
         found = door.get(&path).and_then(|job| history::job(&job, &door.get(&format!("{path}/counters"))?));
         found.is_ok()
     });
+    progress::current().check()?;
     found.map_err(|why| {
         format!("the history server does not tell of {id} within {} s: {why}", KNOWN.as_secs())
     })
@@ -125,18 +127,23 @@ fn known(door: Door<'_>, id: &str) -> Result<Job, String> {
 /// 5 s, at work on nothing, before it lets go of its container. The nodes are asked one by one: the cluster's own count
 /// of containers may stay above 0 when all of them have gone. On a cluster of the user's others may be at work for
 /// ever: there it is waited for a moment.
-pub fn rest(cluster: &Cluster) -> Result<(), String> {
+/// Fails where it goes on: such a cluster is not used again.
+pub fn rest(cluster: &Cluster) -> Result<(), JobError> {
     let mut left = Err("it was never asked".to_owned());
     let limit = if cluster.theirs.is_some() { GONE_OF_THEIRS } else { GONE };
     up_within(limit, || {
         left = at_work(cluster);
         left.is_ok()
     });
+    progress::current().check()?;
     if cluster.theirs.is_some() {
         return Ok(());
     }
     left.map_err(|why| {
-        format!("containers of a job that has ended are left after {} s: {why}", GONE.as_secs())
+        JobError::Stuck(format!(
+            "containers of a job that has ended are left after {} s: {why}",
+            GONE.as_secs()
+        ))
     })
 }
 

@@ -45,7 +45,10 @@ impl HadoopJobs {
         let program = cluster.site.folder.join(PROGRAM);
         if !program.exists() {
             let own = guard::program().ok_or_else(|| "this program does not know itself".to_owned())?;
-            fs::copy(own, &program).map_err(|error| format!("cannot make {}: {error}", program.display()))?;
+            // A part of it would be sent along by later jobs.
+            let part = program.with_extension("part");
+            let copied = fs::copy(own, &part).and_then(|_| fs::rename(&part, &program));
+            copied.map_err(|error| format!("cannot make {}: {error}", program.display()))?;
         }
         for words in [
             vec!["-mkdir".to_owned(), "-p".to_owned(), folder.clone()],

@@ -26,7 +26,8 @@ const LINK: &str = "eth0";
 struct Counted {
     user_ms: u64,
     system_ms: u64,
-    disk: Transferred,
+    /// `None` where the kernel does not count it.
+    disk: Option<Transferred>,
     /// Received and sent.
     link: Option<(u64, u64)>,
 }
@@ -52,6 +53,7 @@ fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
     let Ok(ticks) = sys::system::clock_ticks_per_s() else { return Vec::new() };
     let mut all: Vec<(NodeUse, Counted)> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
+    let mut is_last = false;
     loop {
         let seen = network.seen();
         let to_ms = now_ms();
@@ -61,7 +63,8 @@ fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
             match all.iter_mut().find(|(known, _)| known.node == node.name) {
                 None => all.push((NodeUse { node: node.name.clone(), ..NodeUse::default() }, counted)),
                 Some((known, before)) => {
-                    is_full |= known.push(before.until(&counted, (from_ms, to_ms)));
+                    let stretch = before.until(&counted, (from_ms, to_ms));
+                    is_full |= if is_last { known.end(stretch) } else { known.push(stretch) };
                     *before = before.highest(&counted);
                 }
             }
@@ -69,11 +72,11 @@ fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
         if seen.is_ok() {
             from_ms = to_ms;
         }
-        pause = if is_full { pause * 2 } else { pause };
-        match ends.recv_timeout(pause) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+        if is_last {
+            break;
         }
+        pause = if is_full { pause * 2 } else { pause };
+        is_last = ends.recv_timeout(pause) != Err(RecvTimeoutError::Timeout);
     }
     all.into_iter().map(|(node, _)| node).collect()
 }
@@ -85,32 +88,35 @@ fn now_ms() -> u64 {
 impl Counted {
     fn of(node: &Seen, ticks: u64) -> Counted {
         let ms = |ticks_used: u64| ticks_used.saturating_mul(1_000) / ticks;
-        let mut sum = Counted::default();
+        let mut disk =
+            Transferred::by_process(std::process::id().cast_signed()).map(|_| Transferred::default());
         let (mut user, mut system) = (0_u64, 0_u64);
         for stat in &node.processes {
             user = user.saturating_add(stat.user_ticks).saturating_add(stat.waited_user_ticks);
             system = system.saturating_add(stat.system_ticks).saturating_add(stat.waited_system_ticks);
             // One that has ended meanwhile counts through its parent at the next look.
-            let disk = Transferred::by_process(stat.pid).unwrap_or_default();
-            sum.disk.read = sum.disk.read.saturating_add(disk.read);
-            sum.disk.written = sum.disk.written.saturating_add(disk.written);
+            if let Some((sum, own)) = disk.as_mut().zip(Transferred::by_process(stat.pid)) {
+                sum.read = sum.read.saturating_add(own.read);
+                sum.written = sum.written.saturating_add(own.written);
+            }
         }
         let all = std::fs::read(format!("/proc/{}/net/dev", node.holder)).map(|text| nets::parse(&text));
         let link = all.ok().and_then(|all| all.into_iter().find(|(name, _)| name == LINK));
         let link = link.map(|(_, counters)| (counters.received_bytes, counters.sent_bytes));
-        Counted { user_ms: ms(user), system_ms: ms(system), link, ..sum }
+        Counted { user_ms: ms(user), system_ms: ms(system), disk, link }
     }
 
     /// The use from this look until the next one.
     fn until(&self, next: &Counted, (from_ms, to_ms): (u64, u64)) -> Stretch {
         let of_link = |of: fn((u64, u64)) -> u64| Some(of(next.link?).saturating_sub(of(self.link?)));
+        let of_disk = |of: fn(Transferred) -> u64| Some(of(next.disk?).saturating_sub(of(self.disk?)));
         Stretch {
             from_ms,
             to_ms,
             user_ms: Some(next.user_ms.saturating_sub(self.user_ms)),
             system_ms: Some(next.system_ms.saturating_sub(self.system_ms)),
-            read: Some(next.disk.read.saturating_sub(self.disk.read)),
-            written: Some(next.disk.written.saturating_sub(self.disk.written)),
+            read: of_disk(|disk| disk.read),
+            written: of_disk(|disk| disk.written),
             received: of_link(|link| link.0),
             sent: of_link(|link| link.1),
         }
@@ -121,10 +127,10 @@ impl Counted {
         Counted {
             user_ms: self.user_ms.max(next.user_ms),
             system_ms: self.system_ms.max(next.system_ms),
-            disk: Transferred {
-                read: self.disk.read.max(next.disk.read),
-                written: self.disk.written.max(next.disk.written),
-            },
+            disk: self.disk.zip(next.disk).map(|(one, next)| Transferred {
+                read: one.read.max(next.read),
+                written: one.written.max(next.written),
+            }),
             link: next.link,
         }
     }
@@ -135,7 +141,7 @@ mod tests {
     use super::*;
 
     fn counted(user_ms: u64, read: u64, link: Option<(u64, u64)>) -> Counted {
-        Counted { user_ms, system_ms: 5, disk: Transferred { read, written: 0 }, link }
+        Counted { user_ms, system_ms: 5, disk: Some(Transferred { read, written: 0 }), link }
     }
 
     #[test]

@@ -3,8 +3,14 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::cluster::{Cluster, JobError};
+use super::job::{self, Order};
+use super::programs::SHELL;
+
+/// Time limit of fetching a file.
+const FETCHED: Duration = Duration::from_secs(120);
 
 /// A folder for the result of a job, which is not there yet.
 pub(super) struct Results {
@@ -24,8 +30,8 @@ impl Results {
                 return Err(JobError::Failed(format!("cannot remove {}: {error}", local.display())));
             }
         }
-        let theirs = cluster.theirs.as_ref().filter(|_| !in_client);
-        let far = theirs.map(|theirs| format!("{}/{name}", theirs.home));
+        let is_far = !in_client && (cluster.theirs.is_some() || cluster.lab().is_some());
+        let far = is_far.then(|| format!("{}/{name}", cluster.home()));
         if let Some(far) = &far {
             cluster.remove(far)?;
         }
@@ -40,12 +46,12 @@ impl Results {
     /// A file of it, on this machine. Fails where it cannot be fetched.
     pub(super) fn file(&self, cluster: &Cluster, part: &str) -> Result<PathBuf, JobError> {
         let path = self.local.join(part);
-        if let Some((far, theirs)) = self.far.as_ref().zip(cluster.theirs.as_ref()) {
+        if let Some(far) = &self.far {
             fs::create_dir_all(&self.local).map_err(|error| {
                 JobError::Failed(format!("cannot make {}: {error}", self.local.display()))
             })?;
-            let to = format!("file://{}", path.display());
-            theirs.shell(&cluster.site, &["-get", "-f", &format!("{far}/{part}"), &to])?;
+            let (from, to) = (format!("{far}/{part}"), format!("file://{}", path.display()));
+            fetch(cluster, &["-get", "-f", &from, &to])?;
         }
         Ok(path)
     }
@@ -56,4 +62,14 @@ impl Results {
         fs::read_to_string(&path)
             .map_err(|error| JobError::Failed(format!("no result in {}: {error}", path.display())))
     }
+}
+
+/// Runs a command of Hadoop's for files.
+fn fetch(cluster: &Cluster, words: &[&str]) -> Result<(), JobError> {
+    if let Some(theirs) = &cluster.theirs {
+        return Ok(theirs.shell(&cluster.site, words).map(drop)?);
+    }
+    let arguments = words.iter().map(|word| (*word).to_owned()).collect();
+    let order = Order { class: SHELL, arguments, timeout: FETCHED, ..Order::default() };
+    job::run(cluster, &order).map(drop)
 }

@@ -58,6 +58,9 @@ fn tell_ours(cluster: &Cluster, record: &mut dyn Record) {
             format!("{nodes} nodes and a master, each in a network namespace of its own on this machine")
         }
     };
-    let text = format!("Hadoop {}{whose} on Java {}: {place}", hadoop.version, hadoop.java.version);
+    let text = format!(
+        "Hadoop {}{whose} on Java {}: {place}; ready after {:.1} s, which are in no figure",
+        hadoop.version, hadoop.java.version, cluster.start_seconds
+    );
     record.remark("hadoop", &text);
 }

@@ -86,15 +86,15 @@ fn text(access: &Access, method: &str, path: &str, body: Option<&str>) -> String
 /// Repeats what the short timeout of the socket cuts, until the limit.
 fn patiently<T>(limit: Limit<'_>, mut work: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
     loop {
+        // Also before the first time: a BMC may send byte by byte.
+        if limit.stop.is_requested() {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if limit.until_ns.is_some_and(|until| sys::clock::now_ns() >= until) {
+            return Err(ErrorKind::TimedOut.into());
+        }
         match work() {
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if limit.stop.is_requested() {
-                    return Err(ErrorKind::Interrupted.into());
-                }
-                if limit.until_ns.is_some_and(|until| sys::clock::now_ns() >= until) {
-                    return Err(ErrorKind::TimedOut.into());
-                }
-            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
             other => return other,
         }
     }

@@ -23,7 +23,7 @@ fn store() -> (Place, Store) {
 fn everything_of_a_run_comes_back() {
     let (place, mut store) = store();
     let data = full(&mut store, "r1");
-    assert_eq!(data.plan, plan(7));
+    assert_eq!(*data.plan, plan(7));
     assert_eq!(data.facts, facts());
     let head = &data.head;
     assert_eq!((head.status, head.takes, head.faults, head.seconds), (Status::Faulty, 3, 1, Some(4.25)));

@@ -105,7 +105,7 @@ fn run(n: u64) -> RunData {
         },
         origin: begun.origin.clone(),
         clock_offsets: vec![],
-        plan: plan(n),
+        plan: plan(n).into(),
         facts,
         series: (0..CELLS).flat_map(both).collect(),
         takes: (0..CELLS * TAKES).map(head_of_take).collect(),

@@ -59,9 +59,12 @@ impl Client {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let why = said.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("at "));
-        Err(CliError::data(format!("hadoop fs {}: {}", words.join(" "), why.unwrap_or("it failed"))))
+        let why = last_words(&output.stderr);
+        Err(CliError::data(format!(
+            "hadoop fs {}: {}",
+            words.join(" "),
+            why.as_deref().unwrap_or("it failed")
+        )))
     }
 
     pub fn not_started(&self, error: &std::io::Error) -> CliError {
@@ -91,6 +94,13 @@ impl Client {
         let words = ["-rm", "-r", "-f", "-skipTrash", path];
         self.shell(self.command(SHELL).current_dir(from), &words).map(drop)
     }
+}
+
+/// The last line of what a client said that is no part of a stack.
+pub fn last_words(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("at "));
+    lines.next_back().map(str::to_owned)
 }
 
 /// A file of a line of `-ls`; `None` for folders and other lines.

@@ -42,7 +42,9 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
             Some(known) => (known.place, (known.format.clone(), known.how.clone())),
             None => {
                 let labels = order.files.iter().map(|file| file.place + 1).max().unwrap_or(0);
-                (labels, format_of(&client, formats, &files[0])?)
+                // Of an empty one no format is seen.
+                let first = files.iter().find(|file| file.bytes > 0).unwrap_or(&files[0]);
+                (labels, format_of(&client, formats, first)?)
             }
         };
         for file in files {
@@ -57,6 +59,7 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
             let ending = PACKED.into_iter().find(|end| path.ends_with(end));
             // Of nothing there is no split.
             if file.bytes > 0 {
+                is_plain(&file.path)?;
                 inputs.push((file.path, ending));
             }
             let (label, format, how) = (label.to_owned(), format.clone(), how.clone());
@@ -77,21 +80,36 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
     Ok(parts)
 }
 
+/// Refuses a file whose name the job would take for several files or a pattern.
+fn is_plain(path: &str) -> Result<(), CliError> {
+    match path.contains([',', '{', '}', '[', ']', '*', '?', '\\']) {
+        false => Ok(()),
+        true => {
+            Err(CliError::data(format!("--hadoop: {path}: Hadoop takes this name for a pattern or a list"))
+                .hint("rename the file: no , { } [ ] * ? or \\ in it"))
+        }
+    }
+}
+
 /// The format of a file's first lines, and how it was found.
 fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<(String, String), CliError> {
     if let Formats::Known(format, how) = formats {
         return Ok((format.text.clone(), how.clone()));
     }
     let name = path_of(&file.path);
-    let child = client.cat(&file.path).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let child = client.cat(&file.path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|error| client.not_started(&error))?;
     let stdout = child.stdout.take();
     let opened = stdout.map(|stdout| Opened::new(&name, Source::Stream(Box::new(stdout)), formats));
     // The rest is not wanted.
-    let ended = child.kill().and_then(|()| child.wait());
-    ended.map_err(|error| CliError::data(format!("{name}: {error}")))?;
+    let ended = child.kill().and_then(|()| child.wait_with_output());
+    let ended = ended.map_err(|error| CliError::data(format!("{name}: {error}")))?;
     let opened = opened.unwrap_or_else(|| Err(format!("{name}: nothing came")));
-    let Opened { format, how, .. } = opened.map_err(CliError::data)?;
+    let why = |error: String| match client::last_words(&ended.stderr) {
+        Some(said) => CliError::data(format!("{error}; `hadoop fs -cat` says: {said}")),
+        None => CliError::data(error),
+    };
+    let Opened { format, how, .. } = opened.map_err(why)?;
     out::say(&format!("{name}: {} ({how})", format.text));
     Ok((format.text.clone(), how))
 }

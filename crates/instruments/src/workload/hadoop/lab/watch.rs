@@ -49,6 +49,7 @@ pub fn during<T>(master: Master<'_>, far: &Far, work: impl FnOnce() -> T) -> (T,
 fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, MachineUse) {
     let mut all: Vec<(NodeUse, [Counted; 2])> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
+    let mut is_last = false;
     loop {
         let seen = far.look().and_then(|others| silent(&master).map(|()| others));
         let others = match seen {
@@ -67,17 +68,18 @@ fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, M
             match all.iter_mut().find(|(known, _)| known.node == name) {
                 None => all.push((NodeUse { node: name, ..NodeUse::default() }, [counted.clone(), counted])),
                 Some((known, [_, before])) => {
-                    is_full |= known.push(before.until(&counted, (from_ms, to_ms)));
+                    let stretch = before.until(&counted, (from_ms, to_ms));
+                    is_full |= if is_last { known.end(stretch) } else { known.push(stretch) };
                     *before = counted;
                 }
             }
         }
         from_ms = to_ms;
-        pause = if is_full { pause * 2 } else { pause };
-        match ends.recv_timeout(pause) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+        if is_last {
+            break;
         }
+        pause = if is_full { pause * 2 } else { pause };
+        is_last = ends.recv_timeout(pause) != Err(RecvTimeoutError::Timeout);
     }
     let shares: Vec<MachineUse> =
         all.iter().map(|(_, [first, last])| last.machine.since(&first.machine)).collect();
