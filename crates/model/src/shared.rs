@@ -3,8 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A handle on a value: a clone of it costs a pointer, whatever the size of the value. Who changes the value gets a copy
-/// of it first, unless nobody else holds it.
+/// A handle on a value: a clone of it costs a pointer, whatever the size of the value. Who changes the value gets a
+/// copy of it first, unless nobody else holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared<T>(Arc<T>);
 

@@ -48,8 +48,8 @@ pub struct Waiting<'a> {
     pub wanted: State,
 }
 
-/// Carries an action out on each node, which may take `patience` for each step. No node waits for another: a cycle turns
-/// each on again once it was off. `watch` is told before each pause who is waited for.
+/// Carries an action out on each node, which may take `patience` for each step. No node waits for another: a cycle
+/// turns each on again once it was off. `watch` is told before each pause who is waited for.
 pub fn carry_out(
     power: &dyn Power,
     action: Action,

@@ -145,7 +145,7 @@ impl Daemon {
         cause(&end_of(&self.logs.join(format!("{}.log", self.kind.file))))
     }
 
-    /// What it printed last: of one that runs it says nothing about a failure.
+    /// Its last printed lines: of one that runs they say nothing about a failure.
     fn last_words(&self) -> Option<String> {
         last_words(&end_of(&self.logs.join(format!("{}.out", self.kind.file))))
     }

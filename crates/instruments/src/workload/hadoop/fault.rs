@@ -224,7 +224,7 @@ struct Watch {
     /// The last progress that was heard of.
     progress: Option<f64>,
     failed: Option<String>,
-    /// What was to be done to a node failed midway.
+    /// A request to a node failed midway.
     is_struck: bool,
 }
 
