@@ -39,6 +39,11 @@ pub(crate) enum Cut {
     Failed(String),
 }
 
+/// The moment so long after another one of `sys::clock`.
+pub(crate) fn after(from_ns: u64, length: Duration) -> u64 {
+    from_ns.saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
+}
+
 /// A limit of waits: until a moment of `sys::clock`, or until a stop is requested.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit<'a> {
@@ -50,10 +55,7 @@ pub(crate) struct Limit<'a> {
 impl<'a> Limit<'a> {
     /// A limit of this length from now on.
     pub(crate) fn from_now(stop: &'a Stop, length: Option<Duration>) -> Limit<'a> {
-        let end = |length: Duration| {
-            sys::clock::now_ns().saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
-        };
-        Limit { stop, until_ns: length.map(end) }
+        Limit { stop, until_ns: length.map(|length| after(sys::clock::now_ns(), length)) }
     }
 
     /// Waits until one of the descriptors is ready.

@@ -68,15 +68,10 @@ impl NodeUse {
         is_full
     }
 
-    /// Adds the last stretch, which may be short: it is part of the one before. True where it became one of its own.
-    pub fn end(&mut self, stretch: Stretch) -> bool {
-        match self.stretches.pop() {
-            Some(before) => {
-                self.stretches.push(before.joined(stretch));
-                false
-            }
-            None => self.push(stretch),
-        }
+    /// Adds the last stretch, which may be short: it becomes part of the one before, where there is one.
+    pub fn end(&mut self, stretch: Stretch) {
+        let before = self.stretches.pop();
+        self.stretches.push(before.map_or(stretch, |before| before.joined(stretch)));
     }
 
     /// It since a moment of its clock, without what was before.
@@ -115,8 +110,8 @@ mod tests {
     #[test]
     fn the_rest_of_a_job_is_part_of_its_last_stretch() {
         let mut node = NodeUse::default();
-        assert!(!node.end(stretch(0, Some(3))));
-        assert!(!node.end(Stretch { to_ms: 1_004, ..stretch(1_000, Some(4)) }));
+        node.end(stretch(0, Some(3)));
+        node.end(Stretch { to_ms: 1_004, ..stretch(1_000, Some(4)) });
         let [one] = &node.stretches[..] else { panic!("{node:?}") };
         assert_eq!((one.from_ms, one.to_ms, one.user_ms, one.sent), (0, 1_004, Some(7), Some(10)));
     }

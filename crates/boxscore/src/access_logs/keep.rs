@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use instruments::workload::logs as card;
 use logs::aggregate::sums::Sums;
 use logs::aggregate::{Aggregate, CoarseTimes};
-
 use model::data::{Origin, Point, RunData, RunHead, Series, Status, TakeHead};
 use model::doc::{BesideDoc, TrafficDoc};
 use model::metrics::logs as metrics;

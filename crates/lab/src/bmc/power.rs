@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::{Access, Failure, Power, Request, State};
-use crate::stop::{Cut, Limit, Stop};
+use crate::stop::{Cut, Limit, Stop, after};
 
 model::words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +130,12 @@ impl Work<'_> {
                 return None;
             }
             Ok(state) if !resets && *state == wanted => {
-                return self.begun(at, step + 1, from_ns.saturating_add(nanos(OFF)));
+                return self.begun(at, step + 1, after(from_ns, OFF));
             }
             Err(failure) if resets || !failure.may_pass(false) => return None,
             _ => {}
         }
-        let until_ns = from_ns.saturating_add(nanos(self.patience));
+        let until_ns = after(from_ns, self.patience);
         Some(Going { at, step, has_taken: false, refused: None, from_ns, until_ns })
     }
 
@@ -187,7 +187,7 @@ impl Work<'_> {
                 return Some(one);
             }
             has_moved = true;
-            self.begun(one.at, one.step + 1, now.saturating_add(nanos(OFF)))
+            self.begun(one.at, one.step + 1, after(now, OFF))
         };
         *going = std::mem::take(going).into_iter().filter_map(next).collect();
         has_moved
@@ -219,10 +219,6 @@ impl Work<'_> {
             self.states[one.at] = Err(failure);
         }
     }
-}
-
-fn nanos(length: Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub fn during<T>(network: &Network, work: impl FnOnce() -> T) -> (T, Vec<NodeUse
 /// tick nothing is known at all.
 fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
     let Ok(ticks) = sys::system::clock_ticks_per_s() else { return Vec::new() };
+    let counts_disk = Transferred::by_process(std::process::id().cast_signed()).is_some();
     let mut all: Vec<(NodeUse, Counted)> = Vec::new();
     let (mut pause, mut from_ms) = (PAUSE, now_ms());
     let mut is_last = false;
@@ -59,12 +60,16 @@ fn watch(network: &Network, ends: &Receiver<()>) -> Vec<NodeUse> {
         let to_ms = now_ms();
         let mut is_full = false;
         for node in seen.iter().flatten() {
-            let counted = Counted::of(node, ticks);
+            let counted = Counted::of(node, ticks, counts_disk);
             match all.iter_mut().find(|(known, _)| known.node == node.name) {
                 None => all.push((NodeUse { node: node.name.clone(), ..NodeUse::default() }, counted)),
                 Some((known, before)) => {
                     let stretch = before.until(&counted, (from_ms, to_ms));
-                    is_full |= if is_last { known.end(stretch) } else { known.push(stretch) };
+                    if is_last {
+                        known.end(stretch);
+                    } else {
+                        is_full |= known.push(stretch);
+                    }
                     *before = before.highest(&counted);
                 }
             }
@@ -86,10 +91,9 @@ fn now_ms() -> u64 {
 }
 
 impl Counted {
-    fn of(node: &Seen, ticks: u64) -> Counted {
+    fn of(node: &Seen, ticks: u64, counts_disk: bool) -> Counted {
         let ms = |ticks_used: u64| ticks_used.saturating_mul(1_000) / ticks;
-        let mut disk =
-            Transferred::by_process(std::process::id().cast_signed()).map(|_| Transferred::default());
+        let mut disk = counts_disk.then(Transferred::default);
         let (mut user, mut system) = (0_u64, 0_u64);
         for stat in &node.processes {
             user = user.saturating_add(stat.user_ticks).saturating_add(stat.waited_user_ticks);

@@ -69,7 +69,11 @@ fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, M
                 None => all.push((NodeUse { node: name, ..NodeUse::default() }, [counted.clone(), counted])),
                 Some((known, [_, before])) => {
                     let stretch = before.until(&counted, (from_ms, to_ms));
-                    is_full |= if is_last { known.end(stretch) } else { known.push(stretch) };
+                    if is_last {
+                        known.end(stretch);
+                    } else {
+                        is_full |= known.push(stretch);
+                    }
                     *before = counted;
                 }
             }
