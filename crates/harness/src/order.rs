@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use model::Plan;
-use model::plan::TakeOrder;
+use model::plan::{TakeOrder, Takes};
 use stats::{Rng, StopRule};
 
 use crate::tally::rule;
@@ -30,11 +30,7 @@ pub struct SittingBlocks {
 /// The sittings of a plan, if the stop rule never ends it: those before its first look, then more of about the same
 /// length up to each further one.
 pub fn sittings(plan: &Plan) -> Vec<SittingBlocks> {
-    let looks: &[usize] = match &rule(&plan.takes) {
-        StopRule::Exactly(takes) => &[*takes],
-        StopRule::Width { looks, .. } => looks,
-    };
-    let looks: Vec<u32> = looks.iter().map(|look| count(*look)).collect();
+    let looks = looks(&plan.takes);
     let first = looks.first().copied().unwrap_or(0);
     let wanted = plan.sittings.clamp(1, first.max(1));
     let lengths = if wanted == 1 {
@@ -56,6 +52,19 @@ pub fn sittings(plan: &Plan) -> Vec<SittingBlocks> {
         from = until;
     }
     all
+}
+
+/// The numbers of takes after which the stop rule looks whether they suffice.
+fn looks(takes: &Takes) -> Vec<u32> {
+    match rule(takes) {
+        StopRule::Exactly(takes) => vec![count(takes)],
+        StopRule::Width { looks, .. } => looks.iter().map(|look| count(*look)).collect(),
+    }
+}
+
+/// The sittings for about so many takes in each.
+pub fn sittings_of(takes: &Takes, each: u32) -> u32 {
+    looks(takes).first().copied().unwrap_or(0).div_ceil(each.max(1)).max(1)
 }
 
 /// `all` in `parts` that differ by at most one, the longer ones first.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use model::frame::{self, Frame, Hello, Job, Live, OwnCost};
+use model::frame::{self, Frame, Hello, Job, Live, OPENING, OwnCost};
 use model::generate::Relay;
 use model::plan::TakeOrder;
 use model::reading::Take;
@@ -30,10 +30,13 @@ pub enum Event {
     Lost(String),
 }
 
-/// Reads frames until the pipe ends and passes each one on; stops when `give` returns false. Runs in a thread of its
-/// own.
+/// Bytes before the opening that are passed over.
+const MOST_NOISE: usize = 64 << 10;
+const NO_FRAME: &str = "what it sent is not a boxscore frame";
+
+/// Reads frames until the pipe ends and passes each one on; stops when `give` returns false. What stands before the
+/// opening is passed over. Runs in a thread of its own.
 pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
-    const NO_FRAME: &str = "what it sent is not a boxscore frame";
     let mut bytes = Vec::new();
     let mut chunk = vec![0u8; 64 << 10];
     let mut speaks = false;
@@ -48,11 +51,18 @@ pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
                     }
                 }
                 Ok(None) => break,
-                Err(error) => {
-                    // A text read as a length is no long frame.
-                    give(Event::Lost(if speaks { error.to_string() } else { NO_FRAME.to_owned() }));
-                    return;
-                }
+                Err(error) => match opening(&bytes).filter(|(at, _)| *at == 0 || !speaks) {
+                    Some((_, end)) => {
+                        speaks = true;
+                        bytes.drain(..end);
+                    }
+                    None if !speaks && bytes.len() < MOST_NOISE => break,
+                    None => {
+                        // A text read as a length is no long frame.
+                        give(Event::Lost(if speaks { error.to_string() } else { NO_FRAME.to_owned() }));
+                        return;
+                    }
+                },
             }
         }
         match from.read(&mut chunk) {
@@ -73,6 +83,12 @@ pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
             }
         }
     }
+}
+
+/// Where the opening begins and ends.
+fn opening(bytes: &[u8]) -> Option<(usize, usize)> {
+    let at = bytes.windows(OPENING.len()).position(|window| window == OPENING)?;
+    Some((at, at + OPENING.len()))
 }
 
 /// Why a child ended before its work was done.
@@ -125,7 +141,9 @@ impl Worker {
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> Result<(), WorkerError> {
-        let output: Output = Arc::new(Mutex::new(Box::new(output)));
+        let mut output: Box<dyn Write + Send> = Box::new(output);
+        output.write_all(OPENING).map_err(|error| WorkerError::Pipe(error.to_string()))?;
+        let output: Output = Arc::new(Mutex::new(output));
         // Before the input is read: its end ends this process.
         self.greet(&output)?;
         let (give, frames): (Sender<Event>, Receiver<Event>) = channel();
@@ -428,5 +446,46 @@ fn now(job: &Job, zero_ns: u64, seq: u64) -> u64 {
     match &job.plan.fake {
         Some(world) => (seq as f64 * world.take_seconds * 1e9) as u64,
         None => sys::clock::now_ns().saturating_sub(zero_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The events of a pipe with these bytes.
+    fn events(parts: &[&[u8]]) -> Vec<Event> {
+        let mut all = Vec::new();
+        pump(&parts.concat()[..], |event| {
+            all.push(event);
+            true
+        });
+        all
+    }
+
+    #[test]
+    fn what_a_login_shell_prints_before_the_opening_is_passed_over() {
+        let ping = frame::encode(&Frame::Ping).unwrap();
+        for noise in [&b""[..], b"x", b"Welcome to rack1\n", b"boxscore\n", &[b'y'; 60_000]] {
+            let all = events(&[noise, OPENING, &ping, OPENING, &ping]);
+            assert!(
+                matches!(&all[..], [Event::Frame(Frame::Ping), Event::Frame(Frame::Ping), Event::Lost(_)]),
+                "{all:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn frames_without_an_opening_are_read_and_what_is_none_is_told() {
+        let ping = frame::encode(&Frame::Ping).unwrap();
+        assert!(matches!(&events(&[&ping])[..], [Event::Frame(Frame::Ping), Event::Lost(_)]));
+        let lost = |parts: &[&[u8]]| match &events(parts)[..] {
+            [.., Event::Lost(why)] => why.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(lost(&[b"Welcome to rack1\n"]), NO_FRAME);
+        assert_eq!(lost(&[&[b'y'; MOST_NOISE], OPENING, &ping]), NO_FRAME);
+        // In the middle of frames nothing is passed over.
+        assert_ne!(lost(&[&ping, b"Welcome", OPENING, &ping]), NO_FRAME);
     }
 }

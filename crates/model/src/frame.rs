@@ -15,7 +15,11 @@ use crate::plan::{Plan, TakeOrder};
 use crate::reading::Take;
 
 /// Raised when frames change; a child of another version is refused.
-pub const WIRE_VERSION: u32 = 12;
+pub const WIRE_VERSION: u32 = 13;
+
+/// A child writes this before its frames: what a login shell prints on the way to it stands before. Read as a length it
+/// is of no frame.
+pub const OPENING: &[u8] = b"boxscore-link\n";
 
 /// The largest frame: a take of a full sweep with histograms is far below it.
 pub const MOST_BYTES: usize = 64 << 20;

@@ -212,6 +212,9 @@ pub struct NodeAccess {
     pub login: Option<String>,
     /// A node that is silent for so many seconds hangs.
     pub hang_seconds: f64,
+    /// boxscore is removed from them when the study is done.
+    #[serde(default)]
+    pub is_removed: bool,
 }
 
 /// In the set of an arm beside its parameters: the cells that are profiled once, before their takes, as

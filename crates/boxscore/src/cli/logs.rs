@@ -114,6 +114,9 @@ pub struct LogsArgs {
     /// The files are paths of Hadoop's (HADOOP_CONF_DIR), read there by streaming jobs, with folders for their files
     #[arg(long, conflicts_with_all = ["merge", "follow", "telemetry", "config", "strict", "threads"])]
     pub hadoop: bool,
+    /// End the jobs of --hadoop after this time, such as 2h [default: 24h]
+    #[arg(long, value_name = "DURATION", requires = "hadoop")]
+    pub timeout: Option<String>,
     /// Write the mix of one label (sizes, methods, keep-alive, arrivals, popularity), which run web --mix and
     /// load --replay repeat
     #[arg(long, value_name = "FILE")]

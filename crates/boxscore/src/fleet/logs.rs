@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::ssh::{Exit, Outcome};
+use lab::ssh::{Exit, Host, Outcome};
 use logs::aggregate::file::Labels;
 use model::shell::word;
 
@@ -14,6 +14,13 @@ use crate::error::{CliError, Kind};
 use crate::lookup::paths::Scratch;
 use crate::out;
 use crate::study::stop_signal::StopSignal;
+
+/// Runs what follows its file, and notes its process beside the file.
+const READ: &str = "echo $$ > \"$0.pid\"; exec \"$@\" > /dev/null";
+const REMOVE: &str = "rm -f \"$0\" \"$0.pid\"";
+/// Ends that process too, if it still is the one that was noted, and removes what it has begun to write.
+const END: &str = "p=$(cat \"$0.pid\") && grep -qF \"$0\" \"/proc/$p/cmdline\" && kill -9 \"$p\"; \
+                   rm -f \"$0\"* \"${0%/*}/.${0##*/}\"*";
 
 /// Aggregates of nodes, as files that are gone with this.
 pub struct Read {
@@ -34,14 +41,24 @@ impl Read {
         let name = format!("{}-{}.agg", std::process::id(), sys::clock::wall_ns());
         let to = |path: &str| format!("{path}-{name}");
         let words = words(args);
-        let command =
-            |path: &str| format!("{} logs --out {} {words} > /dev/null", word(path), word(&to(path)));
+        let command = |path: &str| {
+            let file = word(&to(path));
+            format!("sh -c {} {file} {} logs --out {file} {words}", word(READ), word(path))
+        };
+        let outcomes = nodes.run(&stop, command)?;
+        if stop.is_requested() {
+            return Err(stopped(&nodes, to)?);
+        }
         let mut readers = Vec::new();
-        for outcome in nodes.run(&stop, command)? {
+        for outcome in outcomes {
             readers.extend(has_read(&outcome).then_some(outcome.host));
         }
         let mut files = Vec::new();
-        for copied in nodes.pull(&stop, to, folder.path())? {
+        let pulled = nodes.pull(&stop, to, folder.path())?;
+        if stop.is_requested() {
+            return Err(stopped(&nodes, to)?);
+        }
+        for copied in pulled {
             match copied.result {
                 Ok(_) => files.push(copied.host),
                 // Of one that has read nothing it was said why.
@@ -52,8 +69,9 @@ impl Read {
             }
         }
         let is_whole = files.len() == nodes.ready.len();
-        nodes.run(&stop, |path| format!("rm -f {}", word(&to(path))))?;
-        let path = |host: lab::ssh::Host| -> Result<PathBuf, CliError> {
+        let kept = nodes.run_anyway(|path| format!("sh -c {} {}", word(REMOVE), word(&to(path))))?;
+        say_kept(&kept, to);
+        let path = |host: Host| -> Result<PathBuf, CliError> {
             let own = folder.path().join(host.to_string());
             let found = std::fs::read_dir(&own).and_then(|mut all| all.next().transpose());
             let found = found.map_err(|error| CliError::data(format!("{}: {error}", own.display())))?;
@@ -72,6 +90,22 @@ impl Read {
     /// The exit code: 3 where a node could not read its logs.
     pub fn code(&self, code: u8) -> u8 {
         if code == 0 && !self.is_whole { Kind::Faults.exit_code() } else { self.nodes.code(code) }
+    }
+}
+
+/// Ends the readers, and takes away what they left; the error of a command that was stopped.
+fn stopped(nodes: &Nodes, to: impl Fn(&str) -> String) -> Result<CliError, CliError> {
+    let kept = nodes.run_anyway(|path| format!("sh -c {} {}", word(END), word(&to(path))))?;
+    say_kept(&kept, to);
+    nodes.end(true)?;
+    Ok(CliError::interrupted("stopped; nothing was stored"))
+}
+
+/// Names the nodes on which something is left.
+fn say_kept(kept: &[(String, Host)], to: impl Fn(&str) -> String) {
+    for (path, host) in kept {
+        let file = to(path);
+        out::say(&format!("warning: {host}: a reader may go on there, and {file} may be left"));
     }
 }
 

@@ -4,6 +4,7 @@
 mod bmc;
 pub mod boot;
 pub mod bootdev;
+pub mod cards;
 pub mod check;
 pub mod console;
 pub mod content;

@@ -96,7 +96,7 @@ fn measured(hosts: &[Host], args: &LabOddArgs, global: &Global) -> Result<Option
     let nodes = Nodes::prepare(hosts, options, &args.put, None, &stop)?;
     let mut store = paths::create(&path)?;
     let mut group = Group::default();
-    let left_out = nodes.left_out.iter().map(|host| missing(host, nodes.reason(host)));
+    let left_out = nodes.left_out.iter().map(|(failure, host)| missing(host, failure.to_string()));
     group.missing.extend(left_out);
     let mut progress = Progress::begin(hosts, global.json);
     let mut stored = Ok(());

@@ -1,7 +1,6 @@
 //! `--on` and `--from` of nodes: an expression of the inventory as what `--via` and `--from` say of each node. boxscore
 //! is put on nodes that have not got this build of it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,16 +42,15 @@ const CONTENT: &str = "content";
 /// How often the user's wish to stop is looked for while nodes are reached.
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// How long a command may take that takes away what another one left.
+const SHORT: Duration = Duration::from_secs(10);
+
 /// Nodes that have boxscore.
 pub struct Nodes {
     /// In the order of the expression.
     pub ready: Vec<(Host, String)>,
-    /// Those that could not be prepared; why was said.
-    pub left_out: Vec<Host>,
-    /// Why each of them could not be prepared, by its name.
-    reasons: BTreeMap<String, String>,
-    /// Those among them that do not answer now, and may do so later.
-    pub down: Vec<Host>,
+    /// Those that could not be prepared, which was said.
+    pub left_out: Vec<(Failure, Host)>,
     builds: Vec<Build>,
     options: Options,
     sockets: Sockets,
@@ -74,8 +72,6 @@ impl Nodes {
         let mut nodes = Nodes {
             ready: Vec::new(),
             left_out: Vec::new(),
-            reasons: BTreeMap::new(),
-            down: Vec::new(),
             builds: builds(put.binaries.as_deref())?,
             options,
             sockets: Sockets::open()?,
@@ -101,8 +97,7 @@ impl Nodes {
         went.map_err(reach::no_thread)?;
         all.sort_by_key(|one| one.index);
         self.ready.retain(|(host, _)| !hosts.contains(host));
-        self.left_out.retain(|host| !hosts.contains(host));
-        self.down.retain(|host| !hosts.contains(host));
+        self.left_out.retain(|(_, host)| !hosts.contains(host));
         let (mut failed, mut copied) = (Vec::new(), Vec::new());
         for one in all {
             match one.result {
@@ -118,11 +113,7 @@ impl Nodes {
             out::say(&format!("note: boxscore was copied to {}: {names}", count(copied.len(), "node")));
         }
         failed.extend(self.send_content(hosts, stop)?);
-        for (failure, host) in &failed {
-            self.left_out.push(host.clone());
-            self.reasons.insert(host.name().to_owned(), failure.to_string());
-            self.down.extend(failure.is_down().then(|| host.clone()));
-        }
+        self.left_out.extend(failed.iter().cloned());
         Ok(failed)
     }
 
@@ -149,17 +140,19 @@ impl Nodes {
 
     /// Names of those that cannot be measured now.
     pub fn absent(&self) -> Vec<String> {
-        self.left_out.iter().map(|host| host.name().to_owned()).collect()
+        self.left_out.iter().map(|(_, host)| host.name().to_owned()).collect()
     }
 
-    /// Why a host was left out.
-    pub fn reason(&self, host: &Host) -> &str {
-        self.reasons.get(host.name()).map_or("boxscore could not be put there", String::as_str)
+    /// Why a host of this name was left out, if it was.
+    pub fn failure(&self, name: &str) -> Option<&Failure> {
+        let found = self.left_out.iter().find(|(_, host)| host.name() == name);
+        found.map(|(failure, _)| failure)
     }
 
     /// The hosts of these names.
     pub fn hosts<'n>(&'n self, names: &'n [String]) -> impl Iterator<Item = &'n Host> {
-        let all = self.ready.iter().map(|(host, _)| host).chain(&self.left_out);
+        let left_out = self.left_out.iter().map(|(_, host)| host);
+        let all = self.ready.iter().map(|(host, _)| host).chain(left_out);
         all.filter(|host| names.iter().any(|name| name == host.name()))
     }
 
@@ -167,7 +160,10 @@ impl Nodes {
     /// the study all the same: there the command would find what the host itself calls boxscore.
     pub fn via(&self, host: &Host) -> Option<Via> {
         let ready = self.ready.iter().find(|(one, _)| one == host).map(|(_, path)| path.as_str());
-        let path = ready.or_else(|| self.down.contains(host).then_some("boxscore"))?;
+        let path = ready.or_else(|| {
+            let is_down = self.failure(host.name()).is_some_and(Failure::is_down);
+            is_down.then_some("boxscore")
+        })?;
         let remote = format!("exec {}", word(path));
         let words = session_arguments(host, &self.sockets, &self.options, &remote);
         let words: Vec<String> = words.iter().map(|one| word(&one.to_string_lossy())).collect();
@@ -187,6 +183,22 @@ impl Nodes {
         .map_err(reach::no_thread)?;
         all.sort_by_key(|one| self.place(&one.host));
         Ok(all)
+    }
+
+    /// Runs a short command on every node, also where the user has stopped. Gives those where it was not run, with
+    /// the path of their boxscore.
+    pub fn run_anyway(&self, command: impl Fn(&str) -> String) -> Result<Vec<(String, Host)>, CliError> {
+        let options = Options { limit: Some(SHORT), ..self.options.clone() };
+        let never = never()?;
+        let mut failed = Vec::new();
+        let went = self.by_path().into_iter().try_for_each(|(path, hosts)| {
+            let done = |one: Outcome| {
+                failed.extend(one.result.is_err().then(|| (path.to_owned(), one.host)));
+            };
+            command::run(&hosts, &command(path), &options, &self.sockets, &never, done)
+        });
+        went.map_err(reach::no_thread)?;
+        Ok(failed)
     }
 
     /// Copies a file of every node, named by the path of its boxscore, into a folder of the node's name.
@@ -225,8 +237,7 @@ impl Nodes {
             out::say("note: boxscore stays on the nodes, for `boxscore resume`");
             return Ok(());
         }
-        let failed = |error: std::io::Error| CliError::data(format!("no pipe can be made: {error}"));
-        let never = Stop::new().map_err(failed)?;
+        let never = never()?;
         for (host, path) in &self.ready {
             if let Err(failure) = install::remove(host, path, &self.options, &self.sockets, &never) {
                 out::say(&format!("warning: {host}: boxscore is not removed: {failure}"));
@@ -241,9 +252,14 @@ impl Nodes {
     }
 }
 
+/// A stop that nobody requests.
+fn never() -> Result<Stop, CliError> {
+    Stop::new().map_err(|error| CliError::data(format!("no pipe can be made: {error}")))
+}
+
 /// Does work that a stop can end, while the user has not asked to stop.
 pub fn while_wanted<T>(stop: &StopSignal, work: impl FnOnce(&Stop) -> T) -> Result<T, CliError> {
-    let told = Stop::new().map_err(|error| CliError::data(format!("no pipe can be made: {error}")))?;
+    let told = never()?;
     let is_over = AtomicBool::new(false);
     Ok(std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -406,17 +422,16 @@ pub fn expanded(
     if asked.together.is_some() && !nodes.left_out.is_empty() {
         return Err(CliError::data(format!(
             "nodes of the cluster are missing: {}",
-            reach::folded(&nodes.left_out)
+            reach::folded(nodes.left_out.iter().map(|(_, host)| host))
         ))
         .hint("the lines above say why; leave them out of the expression for a smaller cluster"));
     }
-    let lost: Vec<&Host> = asked.generators.iter().filter(|host| nodes.left_out.contains(host)).collect();
+    let is_left_out = |host: &Host| nodes.failure(host.name()).is_some();
+    let lost: Vec<&Host> = asked.generators.iter().filter(|host| is_left_out(host)).collect();
     if !lost.is_empty() {
         return Err(no_generator(lost));
     }
-    if !asked.measured.hosts.is_empty()
-        && asked.measured.hosts.iter().all(|host| nodes.left_out.contains(host))
-    {
+    if !asked.measured.hosts.is_empty() && asked.measured.hosts.iter().all(is_left_out) {
         return Err(none_left());
     }
     // As --via and --from take it.
@@ -503,7 +518,7 @@ pub fn of_plan(plan: &Plan, stop: &StopSignal) -> Result<Option<(Nodes, CostArgs
     if let Some(Found { inventory, .. }) = &found {
         add_costs(&mut costs, &access.names, plan.is_cluster(), inventory);
     }
-    let put = PutArgs { binaries: path(&access.binaries), remove: false };
+    let put = PutArgs { binaries: path(&access.binaries), remove: access.is_removed };
     let content = Carried::of_plan(plan, &access.names)?;
     let nodes = Nodes::prepare(&hosts, reach::options(&reach)?, &put, content, stop)?;
     Ok(Some((nodes, costs)))
@@ -520,7 +535,7 @@ pub fn ready(args: &OnArgs, stop: &StopSignal) -> Result<Nodes, CliError> {
 pub fn generators(args: &OnArgs, stop: &StopSignal) -> Result<(Nodes, Vec<Via>), CliError> {
     let nodes = ready(args, stop)?;
     if !nodes.left_out.is_empty() {
-        return Err(no_generator(&nodes.left_out));
+        return Err(no_generator(nodes.left_out.iter().map(|(_, host)| host)));
     }
     let generators = nodes.ready.iter().filter_map(|(host, _)| nodes.via(host)).collect();
     Ok((nodes, generators))

@@ -7,6 +7,8 @@ use model::params::parse_span;
 use model::plan::{Level, Takes};
 use model::{Cell, Family, Role, card};
 
+use harness::order::sittings_of;
+
 use super::choice::is_telemetry_alone;
 use crate::cli::run::RunArgs;
 use crate::error::CliError;
@@ -25,8 +27,8 @@ const TARGET: f64 = 0.02;
 const TARGET_BESIDE: f64 = 0.005;
 const QUICK_SITTINGS: u32 = 3;
 const SITTINGS: u32 = 5;
-/// Of jobs on a cluster: another cluster may be another level, and takes of one follow each other.
-const JOBS_SITTINGS: u32 = 3;
+/// Takes of jobs on one cluster: another cluster may be another level, and takes of one follow each other.
+const TAKES_OF_A_CLUSTER: u32 = 2;
 /// Takes without which a figure has no interval.
 const LEAST_TAKES: u32 = 6;
 /// The data of jobs on a cluster where there are several, so that each has these takes in time.
@@ -272,12 +274,12 @@ pub fn kept(mut cells: Vec<Cell>, beside: usize, budget: Option<f64>) -> (Vec<Ce
 /// Parts of a run before each of which everything is prepared anew. Telemetry alone prepares nothing, and each take of
 /// a command of the user's is a process of its own; beside another one it is measured with several layouts of its
 /// memory, one a sitting.
-pub fn sittings(args: &RunArgs, arms: usize, cells: &[Cell]) -> u32 {
+pub fn sittings(args: &RunArgs, arms: usize, cells: &[Cell], takes: &Takes) -> u32 {
     let usual = match args.usual.quick {
         _ if !args.commands.is_empty() && arms < 2 => 1,
         // What was prepared anew would be another level.
         _ if args.soak.is_some() => 1,
-        _ if is_of_jobs(args) => jobs_sittings(args.usual.quick, cells),
+        _ if is_of_jobs(args) => jobs_sittings(args.usual.quick, cells, takes),
         true => QUICK_SITTINGS,
         false => SITTINGS,
     };
@@ -286,9 +288,9 @@ pub fn sittings(args: &RunArgs, arms: usize, cells: &[Cell]) -> u32 {
 
 /// One where a start takes too much of the time: of a quick run, and of several numbers of nodes, each a cluster of its
 /// own, whose takes are compared block by block.
-fn jobs_sittings(is_quick: bool, cells: &[Cell]) -> u32 {
+fn jobs_sittings(is_quick: bool, cells: &[Cell], takes: &Takes) -> u32 {
     let clusters: BTreeSet<_> = cells.iter().map(|cell| cell.params.get(NODES)).collect();
-    if is_quick || clusters.len() > 1 { 1 } else { JOBS_SITTINGS }
+    if is_quick || clusters.len() > 1 { 1 } else { sittings_of(takes, TAKES_OF_A_CLUSTER) }
 }
 
 /// Warm-up takes: a quick run of loads alone has none, since each server is loaded for a moment before. Searches have

@@ -58,6 +58,7 @@ pub fn nodes(args: &RunArgs) -> Result<Option<NodeAccess>, CliError> {
         binaries: whole(&lab.put.binaries)?,
         login: lab.login.clone(),
         hang_seconds: hang.map_or(HANG_SECONDS, |span| span.as_secs_f64()),
+        is_removed: lab.put.remove,
     }))
 }
 

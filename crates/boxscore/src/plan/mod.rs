@@ -101,7 +101,7 @@ fn planned(
     let smaller = budget::smaller_jobs(&mut cells, beside, |key| settings.all().any(|set| set.key == key));
     let (mut cells, no_time) = budget::kept(cells, beside, short);
     let warm_up = budget::warm_up(args, &cells);
-    let sittings = budget::sittings(args, arm_count, &cells);
+    let sittings = budget::sittings(args, arm_count, &cells, &takes);
     let time = budget::Time { takes: &takes, warm_up, sittings, seconds: budget_seconds };
     let is_bounded = args.usual.span.is_some() && level == Level::Named && fake.is_none();
     let too_short = if soak.is_none() { time.too_short(&cells, beside, is_bounded) } else { None };

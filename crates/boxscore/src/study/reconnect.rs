@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use harness::conductor::Ended;
 use lab::ranges::fold;
-use lab::ssh::Host;
+use lab::ssh::{Failure, Host};
 use model::data::Status;
 use model::plan::Plan;
 use store::{Filter, Store};
@@ -86,7 +86,7 @@ impl Study<'_> {
     fn say_lost(&self, lost: &[String], measured: &Measured) {
         let in_s = PAUSE.as_secs();
         let (down, lost): (Vec<String>, Vec<String>) =
-            lost.iter().cloned().partition(|name| self.nodes.down.iter().any(|host| host.name() == name));
+            lost.iter().cloned().partition(|name| self.nodes.failure(name).is_some_and(Failure::is_down));
         if !down.is_empty() {
             out::say(&format!("note: not reached: {}; reached again in {in_s} s", folded(&down)));
         }
@@ -110,8 +110,10 @@ impl Study<'_> {
         let hosts: Vec<Host> = self.nodes.hosts(lost).cloned().collect();
         let failed = self.nodes.reach(&hosts, self.stop)?;
         let hung = self.hung(measured);
-        let may_hang = |name: &&String| {
-            hung.contains(*name) || self.nodes.down.iter().any(|host| host.name() == name.as_str())
+        // What refuses a connection runs, or is about to: nothing is gained by a second boot.
+        let may_hang = |name: &&String| match self.nodes.failure(name) {
+            Some(Failure::Refused) => false,
+            failure => hung.contains(*name) || failure.is_some_and(Failure::is_down),
         };
         let allowed = cycle::allowed(lost.iter().filter(may_hang), self.plan)?;
         say_failed(failed.into_iter().filter(|(_, host)| !allowed.has(host.name())).collect());

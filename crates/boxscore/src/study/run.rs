@@ -291,6 +291,7 @@ fn continued(study: &str, show_takes: bool, global: &Global, stop: &StopSignal) 
         let (plan, store, path, stop) = (&mut plan, &mut store, path.as_path(), stop);
         measured = Study { cost, plan, nodes, store, path, stop, shown }.again(measured)?;
     }
+    left(nodes, &measured, 0)?;
     // Whatever it still holds, its readers must see the run as it is now.
     drop(store);
     let report = wants_report(&plan);

@@ -15,7 +15,7 @@ use instruments::workload::hadoop::programs::SHELL;
 use tempfile::TempDir;
 
 use crate::common::hadoop::home;
-use crate::common::{Bench, PATIENCE, PROGRAM, Running, said};
+use crate::common::{Bench, PATIENCE, PROGRAM, Running, changed, said};
 
 /// The class by which HDFS is administered.
 const ADMIN: &str = "org.apache.hadoop.hdfs.tools.DFSAdmin";
@@ -68,6 +68,14 @@ impl Theirs {
         lines.filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
     }
 
+    /// Jobs that have not ended.
+    fn applications(&self) -> usize {
+        let told = self.hosted.with(|cluster, _| {
+            Ok(cluster.resource_manager().get("/ws/v1/cluster/apps?states=ACCEPTED,RUNNING")?)
+        });
+        told.expect("an answer")["apps"]["app"].as_array().map_or(0, Vec::len)
+    }
+
     fn command(&self, bench: &Bench, args: &[&str]) -> Command {
         let mut command = bench.command(&TINY.iter().chain(args).copied().collect::<Vec<_>>());
         command.env("HADOOP_HOME", self.home).env("HADOOP_CONF_DIR", &self.conf);
@@ -97,6 +105,12 @@ fn a_cluster_that_runs_is_measured_and_left_as_found() {
     a_sort_is_proved_there(&theirs, &bench);
     assert_eq!(theirs.listing(), before);
     a_killed_program_leaves_nothing_there(&theirs);
+    assert_eq!(theirs.listing(), before);
+    let logs = Logs::put(&theirs, &bench);
+    let before = theirs.listing();
+    logs_are_read_there_as_here(&theirs, &bench, &logs);
+    assert_eq!(theirs.listing(), before);
+    readers_that_end_early_leave_nothing_there(&theirs, &bench, &logs);
     assert_eq!(theirs.listing(), before);
     theirs.say(ADMIN, &["-safemode", "enter"]);
     let args = ["--test", "pi", "--cluster", &theirs.uri];
@@ -138,20 +152,16 @@ fn a_sort_is_proved_there(theirs: &Theirs, bench: &Bench) {
     assert!(told("hadoop fs -rm -r -skipTrash hdfs://localhost:"), "{:?}", run.notes);
 }
 
+fn until(what: &str, is_so: &dyn Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 fn a_killed_program_leaves_nothing_there(theirs: &Theirs) {
-    let applications = || {
-        let told = theirs.hosted.with(|cluster, _| {
-            Ok(cluster.resource_manager().get("/ws/v1/cluster/apps?states=ACCEPTED,RUNNING")?)
-        });
-        told.expect("an answer")["apps"]["app"].as_array().map_or(0, Vec::len)
-    };
-    let until = |what: &str, is_so: &dyn Fn() -> bool| {
-        let until = Instant::now() + PATIENCE;
-        while !is_so() {
-            assert!(Instant::now() < until, "{what}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    };
+    let applications = || theirs.applications();
     let bench = Bench::new();
     let args = ["--test", "pi", "--set", "samples=1000000000", "--cluster", &theirs.uri];
     let running = Running::start(theirs.command(&bench, &args));
@@ -159,7 +169,70 @@ fn a_killed_program_leaves_nothing_there(theirs: &Theirs) {
     running.signal("KILL");
     assert_eq!(running.end().code, None);
     until("a job is left", &|| applications() == 0);
+    until("a folder is left", &|| !has_private(&bench));
+}
+
+/// True if a private folder of the program's is in the bench.
+fn has_private(bench: &Bench) -> bool {
     let is_ours = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(guard::PRIVATE);
-    let left = || fs::read_dir(bench.dir.path()).expect("the folder").flatten().any(|entry| is_ours(&entry));
-    until("a folder is left", &|| !left());
+    fs::read_dir(bench.dir.path()).expect("the folder").flatten().any(|entry| is_ours(&entry))
+}
+
+/// Logs that lie here and there under the same paths.
+struct Logs {
+    /// `LABEL=PATH` of each.
+    given: Vec<String>,
+}
+
+impl Logs {
+    fn put(theirs: &Theirs, bench: &Bench) -> Logs {
+        let path = |name: &str| bench.path(name).display().to_string();
+        fs::write(path("a.log"), changed()).expect("a log");
+        let packed = |words: &[&str]| {
+            let status = Command::new(words[0]).args(&words[1..]).status().expect("it packs");
+            assert!(status.success(), "{words:?}");
+        };
+        packed(&["sh", "-c", &format!("gzip < {0}/a.log > {0}/b.log.gz", bench.dir.path().display())]);
+        packed(&["zstd", "-q", &path("a.log"), "-o", &path("c.log.zst")]);
+        theirs.say(SHELL, &["-mkdir", "-p", &bench.dir.path().display().to_string()]);
+        let names = [("ssd", "a.log"), ("ssd", "b.log.gz"), ("hdd", "c.log.zst")];
+        let given = names.map(|(label, name)| {
+            theirs.say(SHELL, &["-put", &path(name), &path(name)]);
+            format!("{label}={}", path(name))
+        });
+        Logs { given: given.to_vec() }
+    }
+
+    fn command(&self, theirs: &Theirs, bench: &Bench, more: &[&str]) -> Command {
+        let given: Vec<&str> = self.given.iter().map(String::as_str).collect();
+        let mut command = bench.command(&[&["logs", "--no-store"], &given[..], more].concat());
+        command.env("HADOOP_HOME", theirs.home).env("HADOOP_CONF_DIR", &theirs.conf);
+        command.env("TMPDIR", bench.dir.path());
+        command
+    }
+}
+
+fn logs_are_read_there_as_here(theirs: &Theirs, bench: &Bench, logs: &Logs) {
+    let read = |name: &str, more: &[&str]| {
+        let out = bench.path(name).display().to_string();
+        let words = [&["--by", "prefix", "--out", &out], more].concat();
+        said(&mut logs.command(theirs, bench, &words)).expect(0, &[]);
+        fs::read(out).expect("its aggregates")
+    };
+    let (here, there) = (read("here.agg", &[]), read("there.agg", &["--hadoop"]));
+    assert!(here.len() > 1000 && here == there, "{} and {} bytes", here.len(), there.len());
+    said(&mut logs.command(theirs, bench, &["--hadoop", "--timeout", "1"]))
+        .expect(1, &["not done within", "--timeout gives more"]);
+    until("a folder is left", &|| !has_private(bench));
+}
+
+fn readers_that_end_early_leave_nothing_there(theirs: &Theirs, bench: &Bench, logs: &Logs) {
+    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
+        let running = Running::start(logs.command(theirs, bench, &["--hadoop"]));
+        until("no job is at work", &|| theirs.applications() > 0);
+        running.signal(signal);
+        assert_eq!(running.end().code, code, "{signal}");
+        until("a job is left", &|| theirs.applications() == 0);
+        until("a folder is left", &|| !has_private(bench));
+    }
 }

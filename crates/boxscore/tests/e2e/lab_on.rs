@@ -9,16 +9,20 @@ use model::doc::{DoctorManyDoc, InspectManyDoc, LoadDoc, LogsDoc};
 use store::{Filter, Mode, Store};
 
 use crate::common::sshd::{Fleet, cache_at, text};
-use crate::common::{FAKE, Running, Said, assert_whole, cannot, changed, children, signal};
+use crate::common::{FAKE, Running, Said, assert_whole, cannot, changed, children, signal, wait_for};
 use crate::load::Scripted;
 
 /// Servers of which each node has a cache folder of its own, with a name that no shell must read.
 pub fn fleet(count: usize) -> Fleet {
     let fleet = Fleet::start(count, settled);
     fleet.inventory();
+    world(&fleet);
+    fleet
+}
+
+fn world(fleet: &Fleet) {
     let world = r#"{"seed": 7, "series": [{"instrument": "*", "median": 1e9, "spread": 0.01}]}"#;
     std::fs::write(fleet.path("world.json"), world).expect("a world");
-    fleet
 }
 
 fn cache(number: usize) -> String {
@@ -191,7 +195,8 @@ pub fn started(fleet: &Fleet, words: &[String]) -> Running {
 
 #[test]
 fn nodes_that_die_are_named_the_others_are_whole_and_resume_finishes() {
-    let (mut fleet, words) = five("300");
+    let (mut fleet, mut words) = five("300");
+    words.push("--remove".to_owned());
     let mut running = started(&fleet, &words);
     assert!(running.until("rack5: stored take 3"), "{:?}", running.heard);
     for number in [4, 5] {
@@ -224,6 +229,7 @@ fn nodes_that_die_are_named_the_others_are_whole_and_resume_finishes() {
     let runs = self::runs(&fleet);
     assert_eq!(runs.len(), 5);
     runs.iter().for_each(|run| assert_whole(run, 300));
+    (1..=5).for_each(|number| assert!(cached(&fleet, number).is_empty(), "it was to be removed: {number}"));
 }
 
 #[test]
@@ -323,4 +329,34 @@ fn each_node_reads_its_own_logs_and_they_are_merged_here() {
     fleet.end(3);
     let words = ["logs", &log, "--on", "rack[1,3]", "--binaries", &binaries, "--no-store"];
     done(&mut fleet.on(&words)).expect(3, &["left out: rack3"]);
+}
+
+#[test]
+fn nodes_whose_readers_are_interrupted_keep_nothing_of_them() {
+    let fleet = fleet(2);
+    let binaries = fleet.binaries();
+    let pipe = fleet.path("a pipe");
+    Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    let running = Running::start(fleet.on(&["logs", &text(&pipe), "--on", "rack1", "--binaries", &binaries]));
+    let files = || cached(&fleet, 1).into_iter().filter(|name| name.contains(".agg")).collect::<Vec<_>>();
+    wait_for("no reader is at work", || files().iter().any(|name| name.ends_with(".pid")));
+    running.signal("INT");
+    running.end().expect(130, &["stopped"]);
+    assert!(files().is_empty(), "{:?}", files());
+}
+
+#[test]
+fn what_the_shell_of_a_node_prints_does_not_keep_it_from_being_measured() {
+    let greets = "ForceCommand echo Welcome to rack; eval \"$SSH_ORIGINAL_COMMAND\"";
+    let fleet = Fleet::start(2, |number| match number {
+        2 => format!("{}\n{greets}", settled(number)),
+        _ => settled(number),
+    });
+    fleet.inventory();
+    let binaries = fleet.binaries();
+    let words = [&FAKE[..], &["--takes", "3", "--on", "rack[1-2]", "--binaries", &binaries]].concat();
+    world(&fleet);
+    done(&mut fleet.on(&words)).expect(0, &[]);
+    let runs = self::runs(&fleet);
+    ["rack1", "rack2"].iter().for_each(|name| assert_whole(of(&runs, name), 3));
 }

@@ -1,5 +1,7 @@
 //! BMCs that speak Redfish: certificates, power, what nodes boot from, sensors.
 
+use std::process::Command;
+
 use crate::common::ipmi::{Bmcs, PASSWORD, write_private};
 use crate::common::redfish::Emulator;
 
@@ -100,4 +102,46 @@ fn the_last_entries_of_an_event_log_are_read_from_all_its_pages() {
     assert!(lines[0].contains("2026-11-26 12:00:00") && lines[0].contains("AC back"), "{said:#?}");
     assert!(lines[1].contains("Memory") && lines[1].contains("Correctable ECC"), "{said:#?}");
     assert!(lines[1].contains("Warning") && !said.out.contains("AC lost"), "{said:#?}");
+}
+
+#[test]
+fn a_plan_has_the_mac_addresses_that_bmcs_tell() {
+    let emulator = Emulator::start();
+    let bmcs = Bmcs::start(1);
+    let ipmi = format!(
+        "[[nodes]]\nname = \"n1\"\nbmc = {{ kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\", \
+         password_file = \"password\" }}\n",
+        bmcs.port
+    );
+    emulator.inventory("", &ipmi);
+    // As it leaves the factory.
+    let port = bmcs.port.to_string();
+    let mut set = Command::new("ipmitool");
+    set.args(["-I", "lanplus", "-C", "3", "-H", "127.0.3.1", "-p", &port, "-U", "ADMIN", "-E"]);
+    set.args(["lan", "set", "1", "macaddr", "00:25:90:ab:cd:ef"]).env("IPMI_PASSWORD", PASSWORD);
+    assert!(set.output().expect("ipmitool").status.success());
+    let of = |name: &str| {
+        format!(
+            "[[hosts]]\nname = \"{name}\"\nsubnet = \"hosts\"\nnics = {{ a = \"hosts\" }}\n\
+             bmc = {{ suffix = \"m\", subnet = \"hosts\" }}\n"
+        )
+    };
+    let (path, subnets) =
+        (emulator.path("plan.toml"), "subnets = [{ name = \"hosts\", network = \"192.168.3.0/24\" }]\n");
+    let file = path.display().to_string();
+    let lab = || {
+        let words = ["plan", &file, "--macs-from", "@*", "--insecure", "--format", "dnsmasq"];
+        emulator.lab(&words)
+    };
+    std::fs::write(&path, format!("{subnets}{}", of("r1"))).expect("a plan");
+    lab().expect(1, &["`n1` is no host of the plan"]);
+    std::fs::write(&path, format!("{subnets}{}{}", of("r1"), of("n1"))).expect("a plan");
+    let said = lab().expect(0, &[]);
+    for (mac, name) in [("52:54:00:00:00:01", "r1"), ("00:25:90:ab:cd:ef", "n1m")] {
+        let line = said.out.lines().find(|line| line.starts_with(&format!("dhcp-host={mac},192.168.3.")));
+        assert!(line.is_some_and(|line| line.ends_with(&format!(",{name}"))), "{said:#?}");
+    }
+    drop(bmcs);
+    let said = lab().expect(3, &["failed: 1 node: n1: "]);
+    assert!(said.out.contains("52:54:00:00:00:01"), "{said:#?}");
 }

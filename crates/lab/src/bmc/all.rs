@@ -1,6 +1,7 @@
 //! BMCs of all kinds: each is asked by the protocol that the inventory names.
 
 use super::boot::{Boot, Boots};
+use super::cards::{Cards, TellsCards};
 use super::health::{Event, Health, Sensor};
 use super::ipmi::{Ipmi, Tool};
 use super::redfish::Redfish;
@@ -76,6 +77,12 @@ impl Boots for Bmcs<'_> {
 impl WallWatts for Bmcs<'_> {
     fn watts(&self, of: &[&Access]) -> Vec<Result<f64, Failure>> {
         Bmcs::by_kind(of, |of| self.ipmi.watts(of), |of| self.redfish.watts(of))
+    }
+}
+
+impl TellsCards for Bmcs<'_> {
+    fn cards(&self, of: &[&Access]) -> Vec<Result<Cards, Failure>> {
+        Bmcs::by_kind(of, |of| self.ipmi.cards(of), |of| self.redfish.cards(of))
     }
 }
 

@@ -7,6 +7,7 @@
 mod access;
 mod all;
 pub mod boot;
+pub mod cards;
 mod failure;
 pub mod health;
 pub mod ipmi;

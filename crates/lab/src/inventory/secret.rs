@@ -3,12 +3,23 @@
 //! A password is never part of an argument, a message or a stored value.
 
 use std::fmt;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::stop::after;
 
 /// A password has so many bytes at most.
 const MOST: usize = 4096;
+/// How long a command may take, which may ask its user first.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How often its end is looked for.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long its output may stay open after its end.
+const DRAIN: Duration = Duration::from_secs(1);
 
 /// The place of a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +49,12 @@ impl Password {
     /// The first line of what a file or a program says.
     fn first_line(text: &str, from: &str) -> Result<Password, SecretError> {
         let line = text.lines().next().unwrap_or_default();
+        if line.len() > MOST {
+            return Err(SecretError::new(
+                format!("{from} is longer than {MOST} bytes"),
+                "its first line is the password",
+            ));
+        }
         if line.is_empty() {
             return Err(SecretError::new(format!("{from} is empty"), "its first line is the password"));
         }
@@ -124,23 +141,57 @@ fn of_command(words: &[String], base: &Path) -> Result<Password, SecretError> {
             "password_cmd = [\"pass\", \"show\", \"bmc\"]",
         ));
     };
-    let output = Command::new(program)
-        .args(arguments)
-        .current_dir(if base.as_os_str().is_empty() { Path::new(".") } else { base })
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| {
-            SecretError::new(format!("password_cmd {program}: {error}"), "name a program that there is")
-        })?;
-    if !output.status.success() {
-        let what = format!("password_cmd {program} failed: {}", output.status);
-        return Err(SecretError::new(what, "run it by hand to see why"));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(if base.as_os_str().is_empty() { Path::new(".") } else { base });
+    // It may ask its user on the terminal: it stays in our process group.
+    command.stdin(Stdio::null()).stderr(Stdio::inherit());
+    let wrong = |what: String, hint: &str| SecretError::new(format!("password_cmd {program}{what}"), hint);
+    let by_hand = "run it by hand to see why";
+    let (status, stdout) = match output(command, PATIENCE) {
+        Ok(Some(ended)) => ended,
+        Ok(None) => {
+            return Err(wrong(format!(": not done within {} s, and ended", PATIENCE.as_secs()), by_hand));
+        }
+        Err(error) => return Err(wrong(format!(": {error}"), "name a program that there is")),
+    };
+    if !status.success() {
+        return Err(wrong(format!(" failed: {status}"), by_hand));
     }
     let not_text =
         |_| SecretError::new(format!("password_cmd {program} prints no text"), "it prints the password");
-    let text = String::from_utf8(output.stdout).map_err(not_text)?;
+    let text = String::from_utf8(stdout).map_err(not_text)?;
     Password::first_line(&text, &format!("what password_cmd {program} prints"))
+}
+
+/// The exit of a program, and the first line that it prints; `None` where it did not end in time, and was killed.
+fn output(mut command: Command, within: Duration) -> std::io::Result<Option<(ExitStatus, Vec<u8>)>> {
+    let until_ns = after(sys::clock::now_ns(), within);
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let (give, printed) = channel();
+    let pipe = child.stdout.take();
+    // A process that it leaves behind may keep the pipe open: nobody waits for the end of this thread.
+    std::thread::spawn(move || {
+        let (mut line, mut pipe) = (Vec::new(), pipe.map(BufReader::new));
+        let read = pipe.as_mut().map_or(Ok(0), |pipe| pipe.read_until(b'\n', &mut line));
+        let _heard = give.send(read.map(|_| line));
+        // It may print more, which nobody wants.
+        pipe.map(|mut pipe| std::io::copy(&mut pipe, &mut std::io::sink()))
+    });
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if sys::clock::now_ns() >= until_ns {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(LOOK);
+    };
+    match printed.recv_timeout(DRAIN) {
+        Ok(bytes) => Ok(Some((status, bytes?))),
+        Err(_) => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -185,6 +236,22 @@ mod tests {
         }
         let error = words(&["cat", "/no/geheim"]).password(here).expect_err("no such file");
         assert!(!format!("{error:?}").contains("geheim"), "{error:?}");
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended() {
+        let sleep = |words: &[&str]| {
+            let mut command = Command::new("sh");
+            command.args(words);
+            output(command, PATIENCE).expect("it starts")
+        };
+        let mut hangs = Command::new("sleep");
+        hangs.arg("1000");
+        assert!(output(hangs, Duration::from_millis(50)).expect("it starts").is_none());
+        for script in ["echo geheim", "echo geheim; exec yes | head -c 300000", "echo geheim; sleep 1000 &"] {
+            let (status, printed) = sleep(&["-c", script]).expect("in time");
+            assert!(status.success() && printed == b"geheim\n", "{script}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use model::toml_file::FileError;
 use super::earlier::{Earlier, Macs};
 use super::read::{BmcRule, Rules, overflow};
 use super::subnet::Subnet;
+use crate::bmc::cards::Cards;
 use crate::inventory::Mac;
 use crate::ranges::{MOST, NAME_HINT, fold, is_name};
 
@@ -90,6 +91,7 @@ pub fn plan(rules: Rules, earlier: &Earlier) -> Result<Plan, FileError> {
         if let Some(address) = given.get(&row.name) {
             row.address = *address;
         }
+        row.mac = earlier.mac(&row.name);
     }
     let mut notes = Vec::new();
     let gone = earlier.names().filter(|name| !given.contains_key(*name)).map(str::to_owned);
@@ -128,7 +130,44 @@ impl Plan {
                 hint,
             ));
         }
-        self.rows.iter_mut().for_each(|row| row.mac = macs.get(&row.name));
+        self.take_macs(&macs.each().map(|(name, mac)| (name.to_owned(), mac)).collect());
+        Ok(self)
+    }
+
+    /// Gives names these MAC addresses. A card that another name had is taken from it.
+    fn take_macs(&mut self, new: &HashMap<String, Mac>) {
+        let moved: HashSet<Mac> = new.values().copied().collect();
+        for row in &mut self.rows {
+            row.mac = new.get(&row.name).copied().or(row.mac.filter(|mac| !moved.contains(mac)));
+        }
+    }
+
+    /// The plan with the MAC addresses that BMCs told of their nodes: ports in the order of the plan, first that of the
+    /// host, then its further ones. Fails, with what is wrong, for a node that is no host of the plan, and where two
+    /// names would have one address.
+    pub fn with_cards(mut self, told: &[(String, Cards)]) -> Result<Plan, String> {
+        let mut new: HashMap<String, Mac> = HashMap::new();
+        let mut names: HashMap<Mac, &str> = HashMap::new();
+        for (node, cards) in told {
+            let of_node = || self.rows.iter().filter(|row| row.machine == *node);
+            if !of_node().any(|row| row.kind == RowKind::Host) {
+                return Err(format!("`{node}` is no host of the plan"));
+            }
+            let mut ports = cards.ports.iter();
+            for row in of_node() {
+                let mac = match row.kind {
+                    RowKind::Host | RowKind::Nic => ports.next().copied(),
+                    RowKind::Bmc => cards.bmc,
+                    RowKind::Manager => None,
+                };
+                let Some(mac) = mac else { continue };
+                if let Some(first) = names.insert(mac, &row.name) {
+                    return Err(format!("BMCs tell one MAC address, {mac}, of {first} and of {}", row.name));
+                }
+                new.insert(row.name.clone(), mac);
+            }
+        }
+        self.take_macs(&new);
         Ok(self)
     }
 }

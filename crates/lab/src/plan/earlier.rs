@@ -7,17 +7,24 @@ use model::toml_file::FileError;
 
 use crate::inventory::Mac;
 
-/// The addresses of an earlier plan by name.
+/// The addresses and MAC addresses of an earlier plan by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Earlier(BTreeMap<String, Ipv4Addr>);
+pub struct Earlier {
+    addresses: BTreeMap<String, Ipv4Addr>,
+    macs: Macs,
+}
 
 impl Earlier {
     pub fn get(&self, name: &str) -> Option<Ipv4Addr> {
-        self.0.get(name).copied()
+        self.addresses.get(name).copied()
+    }
+
+    pub fn mac(&self, name: &str) -> Option<Mac> {
+        self.macs.get(name)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.addresses.keys().map(String::as_str)
     }
 }
 
@@ -30,6 +37,11 @@ impl Macs {
         self.0.get(name).map(|(_, mac)| *mac)
     }
 
+    /// All of them with their names.
+    pub fn each(&self) -> impl Iterator<Item = (&str, Mac)> {
+        self.0.iter().map(|(name, (_, mac))| (name.as_str(), *mac))
+    }
+
     /// The first line whose name is none of those that `is_known` accepts.
     pub fn first_unknown(&self, is_known: impl Fn(&str) -> bool) -> Option<(usize, &str)> {
         let unknown = self.0.iter().filter(|(name, _)| !is_known(name));
@@ -37,7 +49,7 @@ impl Macs {
     }
 }
 
-/// Reads the CSV of an earlier plan: columns `name` and `address`.
+/// Reads the CSV of an earlier plan: columns `name` and `address`, and `mac` where it has one.
 pub fn earlier(text: &str) -> Result<Earlier, FileError> {
     let mut by_address: HashMap<Ipv4Addr, usize> = HashMap::new();
     let mut found = BTreeMap::new();
@@ -53,7 +65,10 @@ pub fn earlier(text: &str) -> Result<Earlier, FileError> {
         }
         found.insert(name, address);
     }
-    Ok(Earlier(found))
+    let has_macs = text.lines().next().is_some_and(|heads| {
+        heads.split(',').any(|head| head.trim().trim_matches('"').eq_ignore_ascii_case("mac"))
+    });
+    Ok(Earlier { addresses: found, macs: if has_macs { macs(text)? } else { Macs::default() } })
 }
 
 /// Reads MAC addresses: a CSV with the columns `name` and `mac`.

@@ -4,6 +4,7 @@ use super::{
     Earlier, Plan, PlanNote, Row, RowKind, ansible, csv, dnsmasq, earlier, hosts, is_made, lab_file, macs,
     plan, read, ssh,
 };
+use crate::bmc::cards::Cards;
 use crate::import::{Form, import};
 use crate::inventory;
 use crate::ranges::fold;
@@ -218,6 +219,35 @@ fn mac_addresses_belong_to_one_name_of_the_plan() {
         .and_then(|made| made.with_macs(&unknown))
         .expect_err("no such name");
     assert_eq!((error.line, error.what.as_str()), (3, "`atom0002` is no name of the plan"));
+}
+
+#[test]
+fn mac_addresses_that_bmcs_tell_go_to_ports_in_their_order() {
+    let made = || plan(read(ATOMS).expect("rules"), &Earlier::default()).expect("a plan");
+    let mac = |text: &str| text.parse::<crate::inventory::Mac>().expect("an address");
+    let (first, second, own) = (mac("00:25:90:00:00:01"), mac("00:25:90:00:00:02"), mac("00:25:90:00:00:03"));
+    let told = Cards { bmc: Some(own), ports: vec![first, second] };
+    let planned = made().with_cards(&[("atom001".to_owned(), told.clone())]).expect("a plan");
+    let of = |name: &str| row(&planned, name).mac;
+    assert_eq!((of("atom001"), of("atom001m"), of("atom002")), (Some(first), Some(own), None));
+    assert_eq!(of("atom001a"), Some(second));
+    let given = macs("name,mac\natom001,00:25:90:00:00:09\n").expect("addresses");
+    let both = planned.clone().with_macs(&given).expect("a plan");
+    assert_eq!(row(&both, "atom001").mac, Some(mac("00:25:90:00:00:09")));
+    assert_eq!(row(&both, "atom001m").mac, Some(own), "it stays");
+    let twice =
+        made().with_cards(&[("atom001".to_owned(), told.clone()), ("atom002".to_owned(), told.clone())]);
+    let why = twice.expect_err("one card");
+    assert_eq!(why, "BMCs tell one MAC address, 00:25:90:00:00:01, of atom001 and of atom002");
+    let kept = earlier(&csv(&planned)).expect("a table");
+    let later = plan(read(ATOMS).expect("rules"), &kept).expect("a plan");
+    assert_eq!(row(&later, "atom001m").mac, Some(own), "a later plan keeps it");
+    let moved = macs("name,mac\natom005m,00:25:90:00:00:03\n").expect("addresses");
+    let later = later.with_macs(&moved).expect("a plan");
+    let both = (row(&later, "atom001m").mac, row(&later, "atom005m").mac);
+    assert_eq!(both, (None, Some(own)), "the card is in another machine now");
+    let unknown = made().with_cards(&[("mercury1".to_owned(), told)]).expect_err("no host");
+    assert_eq!(unknown, "`mercury1` is no host of the plan");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! its own over the connection that is then open, so that the login is no part of its error.
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use super::command::{Base, Call, Exit};
 use super::failure::{Failure, Stage, printable};
@@ -30,6 +31,9 @@ const SCRIPT: &str = "sh -c '\
 
 /// Prints seconds since 1970, with a fraction where the host's `date` has one.
 const CLOCK: &str = "date +%s.%N";
+
+/// How long a question may take where the user gives no limit.
+const LIMIT: Duration = Duration::from_secs(120);
 
 model::words! {
     /// How the user becomes root there.
@@ -116,6 +120,7 @@ pub fn run(
     stop: &Stop,
     done: impl FnMut(Checked),
 ) -> std::io::Result<()> {
+    let options = &Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
     let base = Base::new(options, sockets, stop);
     let work = |index: usize, host: &Host| {
         let begun_ns = sys::clock::now_ns();

@@ -6,6 +6,7 @@
 
 use std::io::Cursor;
 use std::path::Path;
+use std::time::Duration;
 
 use super::command::{Base, Call, Exit};
 use super::copy::{BadPath, LocalFile, push};
@@ -46,6 +47,9 @@ const PLACE: &str = "sh -c '\
 /// Reads a path; removes the file, and its folder if nothing else is in it.
 const REMOVE: &str = "sh -c '\
     IFS= read -r f; rm -f -- \"$f\" || exit 91; rmdir -- \"${f%/*}\" 2> /dev/null; exit 0'";
+
+/// How long a step of preparing a host may take where the user gives no limit: a file of 35 MB over a slow line.
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// A program for one architecture, as `uname -m` calls it.
 #[derive(Clone, Debug)]
@@ -91,7 +95,8 @@ pub fn run(
     stop: &Stop,
     done: impl FnMut(Settled),
 ) -> std::io::Result<()> {
-    let base = Base::new(options, sockets, stop);
+    let options = Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
+    let base = Base::new(&options, sockets, stop);
     let work = |index: usize, host: &Host| {
         let result = install(&base.reach(), host, builds);
         Settled { index, host: host.clone(), result }
@@ -107,7 +112,8 @@ pub fn remove(
     sockets: &Sockets,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let base = Base::new(options, sockets, stop);
+    let options = Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
+    let base = Base::new(&options, sockets, stop);
     let (exit, _, stderr) = ask(&base.reach(), host, REMOVE, format!("{path}\n"))?;
     base.reach().close(host);
     match exit {

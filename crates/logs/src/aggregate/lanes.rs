@@ -56,12 +56,12 @@ pub fn add(
         let mut sums = [0u64; 4];
         let of = classes.iter().zip(bytes).zip(times_ns).zip(&*ratios);
         for (((class, bytes), time_ns), ratio) in of {
-            let is_one = *class == number as u64;
-            let only = |value: u64| if is_one { value } else { 0 };
-            sums[0] += only(1);
-            sums[1] += only(*bytes);
-            sums[2] += only(*time_ns);
-            sums[3] += only(*ratio);
+            // All bits, or none: a choice might become a branch, which no vectors take.
+            let mask = u64::from(*class == number as u64).wrapping_neg();
+            sums[0] += mask & 1;
+            sums[1] += mask & bytes;
+            sums[2] += mask & time_ns;
+            sums[3] += mask & ratio;
         }
         let [requests, bytes, time_ns, ratios] = sums;
         let (time_ns, ratios) = (u128::from(time_ns), u128::from(ratios));

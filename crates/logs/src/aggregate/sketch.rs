@@ -57,6 +57,7 @@ impl CountMin {
     }
 
     /// Adds amounts to one cell of all, counted row by row.
+    #[inline(always)]
     pub(super) fn add_at(&mut self, cell: usize, amounts: &Amounts) {
         add(&mut self.cells[cell], amounts);
     }

@@ -14,6 +14,8 @@ use memchr::memchr;
 const BUFFER: usize = 128 << 10;
 /// Digits of the highest offset.
 const MOST_DIGITS: usize = 20;
+/// Digits of which every number fits.
+const SURE_DIGITS: usize = 19;
 
 /// The offset of the first line, once it was read.
 #[derive(Clone, Debug)]
@@ -118,6 +120,12 @@ impl Lines {
 
     /// Reads on in an offset, of which so many digits were read; how many bytes of it there are.
     fn offset(&mut self, bytes: &[u8], mut digits: usize, mut value: u64) -> io::Result<usize> {
+        if digits == 0
+            && let Some((offset, used)) = whole_offset(bytes)
+        {
+            self.begins(offset)?;
+            return Ok(used);
+        }
         for (place, byte) in bytes.iter().enumerate() {
             if *byte == b'\t' && digits > 0 {
                 self.begins(value)?;
@@ -162,6 +170,19 @@ impl Lines {
         }
         count
     }
+}
+
+/// An offset that is in these bytes with its tab, and how many of them it takes; `None` where a closer look is needed.
+fn whole_offset(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0;
+    for (place, byte) in bytes.iter().take(SURE_DIGITS + 1).enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (*byte == b'\t' && place > 0).then_some((value, place + 1));
+        }
+        value = if place < SURE_DIGITS { value * 10 + u64::from(digit) } else { return None };
+    }
+    None
 }
 
 #[cfg(test)]
@@ -222,6 +243,9 @@ mod tests {
             ("\tab\n", 1, "no offset and tab"),
             ("0\tab\n\tcd\n", 2, "no offset and tab"),
             ("99999999999999999999999\tab\n", 1, "no offset and tab"),
+            ("0\tab\n9999999999999999999\tcd\n", 2, "its offset is 9999999999999999999"),
+            ("0\tab\n18446744073709551615\tcd\n", 2, "its offset is 18446744073709551615"),
+            ("0\tab\n18446744073709551616\tcd\n", 2, "no offset and tab"),
         ] {
             let error = read(text, 64).unwrap_err().to_string();
             assert!(

@@ -10,8 +10,10 @@ use lab::plan::{
 use lab::ranges::fold;
 use model::doc::{LabPlanDoc, LabPortDoc, LabRowDoc, LabSubnetDoc};
 
+use super::bmc::BmcArgs;
 use crate::cli::Global;
 use crate::error::CliError;
+use crate::fleet::{cards, reach};
 use crate::lookup::inventory::{at, file};
 use crate::lookup::paths;
 use crate::out;
@@ -23,6 +25,7 @@ Examples:
   boxscore lab plan plan.toml --out net/          all of them as files; a later run keeps what they give out
   boxscore lab plan plan.toml --keep plan.csv     keeps the addresses of an earlier --format csv
   boxscore lab plan plan.toml --macs macs.csv     columns name,mac: static DHCP for dnsmasq
+  boxscore lab plan plan.toml --macs-from '@*' --out net/   MAC addresses that BMCs of lab.toml tell
 docs/guide/lab.md has the plan file.";
 
 /// The table of `--out`, by which a later plan keeps addresses.
@@ -37,12 +40,21 @@ pub struct PlanArgs {
     /// The form of what is printed
     #[arg(long, value_name = "FORM", default_value = "table", conflicts_with = "out")]
     pub format: PlanForm,
-    /// Keep the addresses of an earlier plan, written by --format csv [default: that of --out]
+    /// Keep the addresses of an earlier plan, MAC addresses too, written by --format csv [default: that of --out]
     #[arg(long, value_name = "CSV")]
     pub keep: Option<PathBuf>,
     /// MAC addresses: a CSV with the columns name and mac
     #[arg(long, value_name = "CSV")]
     pub macs: Option<PathBuf>,
+    /// MAC addresses as the BMCs of these nodes of lab.toml tell them: the BMC's own, and by Redfish those of the
+    /// node's ports, in their order; --macs goes before them, and what no BMC tells stays as an earlier plan had it
+    #[arg(long, value_name = "EXPR")]
+    pub macs_from: Vec<String>,
+    /// The inventory of --macs-from [default: ./lab.toml, else boxscore/lab.toml in the XDG configuration directory]
+    #[arg(long, value_name = "FILE", requires = "macs_from")]
+    pub inventory: Option<PathBuf>,
+    #[command(flatten)]
+    pub bmc: BmcArgs,
     /// Write all files into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -75,6 +87,15 @@ pub fn run(args: &PlanArgs, global: &Global) -> Result<u8, CliError> {
         None => Earlier::default(),
     };
     let mut made = plan(rules, &before).map_err(|error| at(&name, &error))?;
+    let mut is_whole = true;
+    if !args.macs_from.is_empty() {
+        let told = cards::ask(&args.macs_from, args.inventory.as_deref(), args.bmc.insecure)?;
+        is_whole = told.is_whole;
+        made = made.with_cards(&told.by_node).map_err(|what| {
+            CliError::data(format!("--macs-from: {what}"))
+                .hint("nodes of lab.toml have the names of hosts of the plan, and each card has one name")
+        })?;
+    }
     if let Some(path) = &args.macs {
         let of = |error| at(&path.display().to_string(), &error);
         made = made.with_macs(&macs(&file(path)?).map_err(of)?).map_err(of)?;
@@ -84,9 +105,10 @@ pub fn run(args: &PlanArgs, global: &Global) -> Result<u8, CliError> {
         None => Vec::new(),
     };
     let document = document(&made, &paths);
+    let code = reach::code(is_whole, false);
     if global.json {
         out::json(&document);
-        return Ok(0);
+        return Ok(code);
     }
     for note in &document.notes {
         out::say(&format!("note: {note}"));
@@ -96,7 +118,7 @@ pub fn run(args: &PlanArgs, global: &Global) -> Result<u8, CliError> {
         (PlanForm::Table, true) => out::print(&report::text::lab::plan(&document, &out::look())),
         (form, true) => out::print(&text(&made, form)?),
     }
-    Ok(0)
+    Ok(code)
 }
 
 fn text(made: &Plan, form: PlanForm) -> Result<String, CliError> {

@@ -11,6 +11,10 @@ use crate::access_logs::Formats;
 use crate::access_logs::job::hadoop;
 use crate::access_logs::job::merged::{self, Merged};
 use crate::error::CliError;
+use crate::fleet::reach::span;
+
+/// The time in which jobs are to be done.
+const DAY: &str = "24h";
 
 /// Parts that were put together.
 pub struct Parts(Whole);
@@ -40,7 +44,8 @@ impl Parts {
         full(&made)?;
         wants(&made)?;
         let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
-        let parts = hadoop::read(&args.files, &formats, &made)?;
+        let limit = span("--timeout", args.timeout.as_deref().unwrap_or(DAY))?;
+        let parts = hadoop::read(&args.files, &formats, &made, limit)?;
         let whole = parts.whole().map_err(|error| CliError::data(format!("--hadoop: {error}")))?;
         match whole.order.is_empty() {
             true => Err(CliError::data("--hadoop: there is no line in the logs")),

@@ -300,7 +300,7 @@ impl Cluster {
 
     /// The folder in HDFS that jobs work in.
     pub fn home(&self) -> &str {
-        self.theirs.as_ref().map_or("/boxscore", |theirs| &theirs.home)
+        self.theirs.as_ref().map_or("/boxscore", |theirs| &theirs.work.home)
     }
 
     /// Removes a folder of ours in HDFS with all that is in it; one that is not there is removed.

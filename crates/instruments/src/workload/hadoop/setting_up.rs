@@ -29,7 +29,11 @@ fn tell_theirs(cluster: &Cluster, theirs: &Theirs, record: &mut dyn Record) {
     record.remark("hadoop", &theirs.sentence(&cluster.site.distribution));
     record.remark(
         "hadoop",
-        &format!("work in its HDFS was in {}, and is removed; by hand: `{}`", theirs.home, theirs.removal()),
+        &format!(
+            "work in its HDFS was in {}, and is removed; by hand: `{}`",
+            theirs.work.home,
+            theirs.removal()
+        ),
     );
     if let Err(why) = &theirs.found.history {
         record.remark("hadoop-history", why);

@@ -5,6 +5,7 @@
 //! newer ones want. Without a suite ipmitool spends ten seconds on asking which there are.
 
 mod boot;
+mod cards;
 mod health;
 mod ipmipower;
 mod ipmitool;
@@ -18,10 +19,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{Access, Failure, Power, Request, State};
+use crate::fan_out;
 use crate::stop::{Cut, Limit, Stop};
 
 /// How long a BMC may take to answer.
 const SESSION: Duration = Duration::from_secs(4);
+
+/// Processes of `ipmipower` at once: one for all BMCs of a password.
+const WIDTH: usize = 4;
 
 /// How long a process may take for all its BMCs; it is killed then.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -195,12 +200,23 @@ impl<'a> Ipmi<'a> {
             let (access, suite) = of[at];
             batches.entry((&access.user, access.password.text(), suite)).or_default().push(at);
         }
-        for ((.., suite), places) in batches {
-            for places in ipmipower::batches(&places, |at| of[at].0) {
-                let accesses: Vec<&Access> = places.iter().map(|at| of[*at].0).collect();
-                let said = self.by_ipmipower(ask, suite, &accesses);
-                places.iter().zip(said).for_each(|(at, answer)| answers[*at] = answer);
-            }
+        let calls: Vec<(Suite, Vec<usize>)> = batches
+            .into_iter()
+            .flat_map(|((.., suite), places)| {
+                ipmipower::batches(&places, |at| of[at].0).into_iter().map(move |places| (suite, places))
+            })
+            .collect();
+        let call = |_: usize, (suite, places): &(Suite, Vec<usize>)| {
+            let accesses: Vec<&Access> = places.iter().map(|at| of[*at].0).collect();
+            (places.clone(), self.by_ipmipower(ask, *suite, &accesses))
+        };
+        let went = fan_out::each(&calls, WIDTH, call, |(places, said)| {
+            places.iter().zip(said).for_each(|(at, answer)| answers[*at] = answer);
+        });
+        if let Err(error) = went {
+            let failure = Failure::Other { said: format!("on this side: {error}") };
+            let places = calls.iter().flat_map(|(_, places)| places);
+            places.for_each(|at| answers[*at] = Err(failure.clone()));
         }
         if let Some(program) = &self.ipmitool {
             let single: Vec<(usize, (&Access, Suite))> = single.into_iter().map(|at| (at, of[at])).collect();

@@ -3,6 +3,7 @@
 //! Certificates are those of the inventory; without one nothing is sent but on explicit request. A BMC that manages
 //! several systems is refused: which of them is meant is not said.
 
+mod cards;
 mod http;
 mod log;
 mod system;

@@ -6,9 +6,8 @@
 
 mod client;
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use instruments::workload::hadoop::programs;
 use instruments::workload::hadoop::streaming::{STREAMING, Streaming};
@@ -19,19 +18,25 @@ use super::order::{Order, OrderFile};
 use super::streaming::path_of;
 use crate::access_logs::inputs::{Formats, Opened, labelled};
 use crate::error::CliError;
-use crate::lookup::paths::Scratch;
 use crate::out;
-use client::{Client, Listed};
+use client::{Call, Client, Listed};
 
 /// Endings of files that come as they lie there.
 const PACKED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
-/// Lines of a job that failed which are looked at for its reason.
-const MOST_LINES: usize = 10_000;
 
-/// The parts that the jobs made of the files that the arguments name.
-pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, CliError> {
-    let scratch = Scratch::new("hadoop")?;
-    let client = Client::find(scratch.path())?;
+/// The parts that the jobs made of the files that the arguments name. What they leave in Hadoop's file system is
+/// removed, in whatever way this ends.
+pub fn read(given: &[String], formats: &Formats, made: &Made, limit: Duration) -> Result<Parts, CliError> {
+    let client = Client::find(limit)?;
+    let parts = read_by(&client, given, formats, made);
+    let left = if parts.is_ok() { client.leave() } else { false };
+    if !left {
+        client.abandon();
+    }
+    parts
+}
+
+fn read_by(client: &Client, given: &[String], formats: &Formats, made: &Made) -> Result<Parts, CliError> {
     let mut order = Order { made: made.clone(), files: Vec::new() };
     let mut inputs: Vec<(String, Option<&str>)> = Vec::new();
     for text in given {
@@ -44,7 +49,7 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
                 let labels = order.files.iter().map(|file| file.place + 1).max().unwrap_or(0);
                 // Of an empty one no format is seen.
                 let first = files.iter().find(|file| file.bytes > 0).unwrap_or(&files[0]);
-                (labels, format_of(&client, formats, first)?)
+                (labels, format_of(client, formats, first)?)
             }
         };
         for file in files {
@@ -66,7 +71,7 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
             order.files.push(OrderFile { path, label, place, format, how, is_packed: ending.is_some() });
         }
     }
-    let file = scratch.path().join("order.json");
+    let file = client.place().join("order.json");
     sys::files::atomic_write(&file, &serde_json::to_vec(&order)?, 0o644)
         .map_err(|error| CliError::data(format!("{}: {error}", file.display())))?;
     let mut parts = Parts::default();
@@ -74,7 +79,7 @@ pub fn read(given: &[String], formats: &Formats, made: &Made) -> Result<Parts, C
         let of: Vec<&str> =
             inputs.iter().filter(|(_, own)| *own == ending).map(|(path, _)| path.as_str()).collect();
         if !of.is_empty() {
-            Job { client: &client, inputs: of, ending, order: &file }.run(&mut parts)?;
+            Job { client, inputs: of, ending, order: &file }.run(&mut parts)?;
         }
     }
     Ok(parts)
@@ -97,21 +102,19 @@ fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<(Strin
         return Ok((format.text.clone(), how.clone()));
     }
     let name = path_of(&file.path);
-    let child = client.cat(&file.path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| client.not_started(&error))?;
-    let stdout = child.stdout.take();
-    let opened = stdout.map(|stdout| Opened::new(&name, Source::Stream(Box::new(stdout)), formats));
     // The rest is not wanted.
-    let ended = child.kill().and_then(|()| child.wait_with_output());
-    let ended = ended.map_err(|error| CliError::data(format!("{name}: {error}")))?;
-    let opened = opened.unwrap_or_else(|| Err(format!("{name}: nothing came")));
-    let why = |error: String| match client::last_words(&ended.stderr) {
+    let call = Call { ends_after_reading: true, ..Call::QUIET };
+    let ended = client.cat(&file.path, call, |from| {
+        let opened = Opened::new(&name, Source::Stream(Box::new(from)), formats);
+        opened.map(|Opened { format, how, .. }| (format.text.clone(), how))
+    })?;
+    let why = |error: String| match client::last_words(&ended.said) {
         Some(said) => CliError::data(format!("{error}; `hadoop fs -cat` says: {said}")),
         None => CliError::data(error),
     };
-    let Opened { format, how, .. } = opened.map_err(why)?;
-    out::say(&format!("{name}: {} ({how})", format.text));
-    Ok((format.text.clone(), how))
+    let (format, how) = ended.out.map_err(why)?;
+    out::say(&format!("{name}: {format} ({how})"));
+    Ok((format, how))
 }
 
 /// A streaming job.
@@ -124,25 +127,20 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Runs it, and takes in what it wrote, which is removed.
+    /// Runs it, and takes in what it wrote.
     fn run(&self, into: &mut Parts) -> Result<(), CliError> {
-        let output = format!("boxscore-{}-{}", std::process::id(), sys::clock::wall_ns());
-        let done = self.work(&output).and_then(|()| self.collect(&output, into));
-        let removed = self.client.remove(&output, self.folder());
-        done.and(removed)
-    }
-
-    /// In which a job's client runs: its output is there, where the file system is that of this machine.
-    fn folder(&self) -> &Path {
-        self.order.parent().unwrap_or(self.order)
+        let output = self.client.folder(self.ending.map_or("lines", |ending| &ending[1..]));
+        self.work(&output)?;
+        self.collect(&output, into)
     }
 
     fn work(&self, output: &str) -> Result<(), CliError> {
         let program = std::env::current_exe().map_err(|error| CliError::data(error.to_string()))?;
+        // A file that is read once more costs more than a slow node.
+        let once = "mapreduce.map.speculative=false".to_owned();
         let job = Streaming {
             name: "boxscore logs",
-            // A file that is read once more costs more than a slow node.
-            settings: vec!["mapreduce.map.speculative=false".to_owned()],
+            settings: self.client.settings().iter().cloned().chain([once]).collect(),
             files: vec![(&program, "boxscore"), (self.order, "order.json")],
             inputs: self.inputs.clone(),
             output,
@@ -150,64 +148,47 @@ impl Job<'_> {
             reducer: "./boxscore logs reduce --tells",
             whole: self.ending,
         };
-        let mut command = self.client.command(STREAMING);
-        command.args(job.arguments());
-        // Where tasks run here, links to the files above are made in its folder.
-        command.current_dir(self.folder());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        watched(child.map_err(|error| self.client.not_started(&error))?)
+        let words: Vec<String> = std::iter::once(STREAMING.to_owned()).chain(job.arguments()).collect();
+        let call = Call { heard: tell, ends_after_reading: false };
+        let ended =
+            self.client.run(&words, call, |mut from| std::io::copy(&mut from, &mut std::io::sink()))?;
+        counters(&ended.said).for_each(out::say);
+        if ended.status.success() {
+            return Ok(());
+        }
+        let why = programs::cause(&ended.said.join("\n")).or_else(|| ended.said.last().cloned());
+        let why = why.unwrap_or_else(|| "it failed, and did not say why".to_owned());
+        Err(CliError::data(format!("--hadoop: the job: {why}")))
     }
 
     fn collect(&self, output: &str, into: &mut Parts) -> Result<(), CliError> {
-        let mut command = self.client.cat(&format!("{output}/part-*"));
-        let child = command.current_dir(self.folder()).stdout(Stdio::piped()).spawn();
-        let mut child = child.map_err(|error| self.client.not_started(&error))?;
-        let wrong = |what: String| CliError::data(format!("{output}: {what}"));
-        let stdout = child.stdout.take().ok_or_else(|| wrong("nothing came".to_owned()))?;
-        let read = into.read(Box::new(stdout)).map_err(|error| match error.is_told {
+        let wrong = |what: &str| CliError::data(format!("--hadoop: the output of the job, {output}: {what}"));
+        let path = format!("{output}/part-*");
+        let ended = self.client.cat(&path, Call::QUIET, |from| into.read(Box::new(from)))?;
+        ended.out.map_err(|error| match error.is_told {
             true => CliError::data(format!("--hadoop: {}", error.what)),
-            false => wrong(error.to_string()),
-        });
-        let status = child.wait().map_err(|error| wrong(error.to_string()))?;
-        read?;
-        match status.success() {
+            false => wrong(&error.to_string()),
+        })?;
+        match ended.status.success() {
             true => Ok(()),
-            false => Err(wrong(format!("hadoop fs -cat: {status}"))),
+            false => Err(wrong(client::last_words(&ended.said).unwrap_or("it could not be read"))),
         }
     }
 }
 
-/// Waits for a job, says how far it is and what it counted; an error has its reason.
-fn watched(mut child: Child) -> Result<(), CliError> {
-    let said = child.stderr.take().map(told);
-    let status = child.wait().map_err(|error| CliError::data(format!("--hadoop: {error}")))?;
-    if status.success() {
-        return Ok(());
+/// Says what is of interest of a line of a job's log: the application, and how far it is.
+fn tell(line: &str) {
+    let progress = line
+        .split_once(": ")
+        .map(|(_, text)| text.trim())
+        .filter(|text| text.starts_with("map ") && text.ends_with('%'));
+    if let Some(text) = progress.or_else(|| line.split("Submitted application ").nth(1).map(|_| line)) {
+        out::say(text);
     }
-    let lines = said.unwrap_or_default();
-    let why = programs::cause(&lines.join("\n")).or_else(|| lines.last().cloned());
-    let why = why.unwrap_or_else(|| "it failed, and did not say why".to_owned());
-    Err(CliError::data(format!("--hadoop: the job: {why}")))
 }
 
-/// Passes on what is of interest of a job's log, and keeps its last lines.
-fn told(from: impl Read) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::new();
-    for line in BufReader::new(from).lines().map_while(Result::ok) {
-        let text = line.trim();
-        let progress = text
-            .split_once(": ")
-            .map(|(_, text)| text.trim())
-            .filter(|text| text.starts_with("map ") && text.ends_with('%'));
-        if let Some(text) = progress.or_else(|| text.split("Submitted application ").nth(1).map(|_| text)) {
-            out::say(text);
-        }
-        kept.push(text.to_owned());
-        if kept.len() > MOST_LINES {
-            kept.drain(..MOST_LINES / 2);
-        }
-    }
-    let counters = kept.iter().skip_while(|line| *line != "boxscore").skip(1);
-    counters.take_while(|line| line.contains('=')).for_each(|line| out::say(line));
-    kept
+/// Our counters in a job's log.
+fn counters(said: &[String]) -> impl Iterator<Item = &str> {
+    let ours = said.iter().skip_while(|line| *line != "boxscore").skip(1);
+    ours.take_while(|line| line.contains('=')).map(String::as_str)
 }

@@ -12,9 +12,13 @@ const FILES: [&str; 4] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "
 /// As deep as Hadoop follows settings within settings.
 const MOST_DEEP: usize = 20;
 
-/// The folder with the user's configuration: that of HADOOP_CONF_DIR, else `etc/hadoop` of HADOOP_HOME. Fails where
-/// there is none.
+/// The folder with the user's configuration, an absolute path: that of HADOOP_CONF_DIR, else `etc/hadoop` of
+/// HADOOP_HOME. Fails where there is none.
 pub fn folder() -> Result<PathBuf, String> {
+    named_folder().and_then(|folder| std::path::absolute(folder).map_err(|error| error.to_string()))
+}
+
+fn named_folder() -> Result<PathBuf, String> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = named("HADOOP_CONF_DIR") {
         return match folder.is_dir() {
@@ -40,8 +44,7 @@ pub struct Configuration {
 impl Configuration {
     /// Reads the user's. Fails where there is none, or a file of it cannot be read.
     pub fn find() -> Result<Configuration, String> {
-        let folder = std::path::absolute(folder()?).map_err(|error| error.to_string())?;
-        Configuration::read(&folder)
+        Configuration::read(&folder()?)
     }
 
     fn read(folder: &Path) -> Result<Configuration, String> {

@@ -8,6 +8,7 @@
 
 pub mod configuration;
 pub mod found;
+pub mod work;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -19,8 +20,8 @@ use model::format::count;
 use model::shell::word;
 use sys::process::Start;
 
-use self::configuration::Configuration;
 use self::found::Found;
+use self::work::{Client, HOMES, Work};
 use super::daemon::Site;
 use super::distribution::Distribution;
 use super::programs::{self, SHELL};
@@ -37,10 +38,6 @@ const STEP: Duration = Duration::from_secs(120);
 /// The heap of clients, in MiB, and what one holds in all.
 const CLIENT_HEAP: u64 = 256;
 const CLIENT: u64 = CLIENT_HEAP + 90;
-/// The setting for the folder of users' own ones in HDFS.
-const HOMES: &str = "dfs.user.home.dir.prefix";
-/// The program that lists and ends applications.
-const APPLICATIONS: &str = "org.apache.hadoop.yarn.client.cli.ApplicationCLI";
 /// Who the user is to Hadoop, and with what ticket; the rest of the environment is not passed on.
 const IDENTITY: [&str; 3] = ["HADOOP_USER_NAME", "KRB5CCNAME", "HADOOP_TOKEN_FILE_LOCATION"];
 const LOG: &str = "log4j.properties";
@@ -49,10 +46,8 @@ const LOG: &str = "log4j.properties";
 #[derive(Debug)]
 pub struct Theirs {
     pub found: Found,
-    /// The folder in HDFS.
-    pub home: String,
-    /// Of its jobs; also the name of that folder.
-    tag: String,
+    /// The folder is in HDFS.
+    pub work: Work,
     log: PathBuf,
 }
 
@@ -74,21 +69,18 @@ impl Theirs {
         symlink(&found.configuration.folder, node.join("conf")).map_err(|error| failed(&error))?;
         let log = site.folder.join(LOG);
         sys::files::atomic_write(&log, LOG4J.as_bytes(), 0o600).map_err(|error| failed(&error))?;
-        let tag = format!("boxscore-{}-{}", std::process::id(), sys::clock::wall_ns() / 1_000_000);
-        let mut theirs = Theirs { found, home: String::new(), tag, log };
-        let own = own_folder(&theirs.found.configuration);
         progress::current().report(&format!("making a folder of ours in {uri}"));
         let mut why = Vec::new();
-        for parent in [own.as_str(), "/tmp"] {
-            theirs.home = format!("{parent}/{}", theirs.tag);
+        for work in Work::choices(&found.configuration) {
+            let theirs = Theirs { found: found.clone(), work, log: log.clone() };
             // What takes it away must be there before it is.
             let script = theirs.script(site);
             let path = site.folder.join(SCRIPT);
             sys::files::atomic_write(&path, script.as_bytes(), 0o600).map_err(|error| error.to_string())?;
-            match theirs.shell(site, &["-mkdir", &theirs.home]) {
+            let home = &theirs.work.home;
+            match theirs.shell(site, &["-mkdir", home]) {
                 Ok(_) => {
-                    progress::current()
-                        .report(&format!("working in {uri}{}, removed afterwards", theirs.home));
+                    progress::current().report(&format!("working in {uri}{home}, removed afterwards"));
                     return Ok(theirs);
                 }
                 Err(said) => why.push(said),
@@ -110,18 +102,10 @@ impl Theirs {
     /// The settings of every program: which HDFS, the tag, and files of jobs below our folder, those too that a program
     /// would put into the user's own one. The history server still finds its records where it looks for them.
     pub fn settings(&self) -> Vec<String> {
-        const STAGING: &str = "yarn.app.mapreduce.am.staging-dir";
-        const DONE: &str = "mapreduce.jobhistory.intermediate-done-dir";
-        let get = |name: &str| self.found.configuration.get(name);
-        let staging = || get(STAGING).unwrap_or_else(|| "/tmp/hadoop-yarn/staging".to_owned());
-        let done = get(DONE).unwrap_or_else(|| format!("{}/history/done_intermediate", staging()));
-        vec![
-            format!("-Dfs.defaultFS={}", self.found.uri),
-            format!("-Dmapreduce.job.tags={}", self.tag),
-            format!("-D{STAGING}={}/staging", self.home),
-            format!("-D{HOMES}={}/user", self.home),
-            format!("-D{DONE}={done}"),
-        ]
+        let work = self.work.settings(&self.found.configuration);
+        let of_user =
+            [format!("fs.defaultFS={}", self.found.uri), format!("{HOMES}={}/user", self.work.home)];
+        of_user.into_iter().chain(work).map(|setting| format!("-D{setting}")).collect()
     }
 
     /// The settings of a job within its client, which writes below our private folder here.
@@ -165,31 +149,23 @@ impl Theirs {
         let program = command.get_program().to_string_lossy().into_owned();
         let arguments = command.get_args().map(|word| word.to_string_lossy().into_owned());
         let words = pairs.chain([program]).chain(arguments).map(|text| word(&text));
-        let hdfs = word(&format!("-Dfs.defaultFS={}", self.found.uri));
-        format!(
-            "# Ends the jobs of a run of boxscore on {uri}, and removes its folder there.\n\
-             run() {{ env -i {java} \"$@\"; }}\n\
-             ids=$(run {APPLICATIONS} -list -appTags {tag} | while read -r id rest; do\n\
-             case $id in application_*) echo \"$id\";; esac\ndone)\n\
-             [ -z \"$ids\" ] || run {APPLICATIONS} -kill $ids\n\
-             run {SHELL} {hdfs} -rm -r -f -skipTrash {home}\n",
-            uri = self.found.uri,
-            java = words.collect::<Vec<_>>().join(" "),
-            tag = self.tag,
-            home = word(&self.home),
-        )
+        self.work.script(Client {
+            words: &format!("env -i {}", words.collect::<Vec<_>>().join(" ")),
+            file_system: Some(&self.found.uri),
+            has_jobs: true,
+        })
     }
 
     /// The command that removes our folder.
     pub fn removal(&self) -> String {
-        format!("hadoop fs -rm -r -skipTrash {}{}", self.found.uri, self.home)
+        format!("hadoop fs -rm -r -skipTrash {}{}", self.found.uri, self.work.home)
     }
 
     /// Ends our jobs and removes our folder; `place` is our private folder here. Where that fails it is told.
     pub fn leave(&self, place: &Path) {
-        progress::current().report(&format!("removing {}{}", self.found.uri, self.home));
+        progress::current().report(&format!("removing {}{}", self.found.uri, self.work.home));
         if let Err(why) = guard::leave(place) {
-            let (folder, command) = (&self.home, self.removal());
+            let (folder, command) = (&self.work.home, self.removal());
             progress::current().report(&format!("{folder} is left in HDFS ({why}): `{command}` removes it"));
         }
     }
@@ -247,15 +223,4 @@ impl Theirs {
             configuration.folder.display(),
         )
     }
-}
-
-/// The user's own folder in HDFS.
-fn own_folder(configuration: &Configuration) -> String {
-    let named = |name: &&str| std::env::var(name).ok().filter(|name| !name.is_empty());
-    // Root is it to Java, whatever the environment says.
-    let is_root = sys::files::effective_ids().0 == 0;
-    let names = if is_root { &[IDENTITY[0]][..] } else { &[IDENTITY[0], "USER", "LOGNAME"] };
-    let user = names.iter().find_map(named);
-    let prefix = configuration.get(HOMES).unwrap_or_else(|| "/user".to_owned());
-    format!("{}/{}", prefix.trim_end_matches('/'), user.unwrap_or_else(|| "root".to_owned()))
 }
