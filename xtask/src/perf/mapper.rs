@@ -1,5 +1,6 @@
-//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file and beside two mappers of
-//! mawk's: one of three sums, and one of a part of what ours tells (requests, bytes and times by hour and status).
+//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file (that of the library, which
+//! keeps no folders and writes nothing, and `boxscore logs`), and beside two mappers of mawk's: one of three sums, and
+//! one of a part of what ours tells (requests, bytes and times by hour and status).
 //!
 //! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
 //! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
@@ -47,9 +48,15 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         &[&product, &keyed],
     );
     let reader = peer("logs-read", "exec \"$@\"", &[peers, "logs-read", &log, "1"]);
+    let local = peer(
+        "boxscore logs",
+        "exec \"$1\" logs --format combined+D --threads 1 --no-store \"$2\"",
+        &[&product, &log],
+    );
     let mawk = |name, program| peer(name, "exec mawk \"$1\" < \"$2\"", &[program, &keyed]);
     let what = format!("logs map of {lines} lines with offsets");
     compare(&what, &ours, &reader, options, outcome)?;
+    compare(&what, &ours, &local, options, outcome)?;
     match shell::output("sh", &["-c", "command -v mawk"]) {
         Ok(_) => {
             compare(&what, &ours, &mawk("mawk, three sums", SUMS), options, outcome)?;
