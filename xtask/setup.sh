@@ -28,6 +28,10 @@ quiet() {
     [ -x /usr/sbin/sshd ] || services="$services ssh"
     have ipmi_sim || services="$services openipmi"
     have ipmitool || services="$services ipmievd"
+    have rsync || services="$services rsync"
+    have podman || for unit in .service .socket -restart.service -auto-update.service -auto-update.timer; do
+        services="$services podman$unit"
+    done
     # Debian's package of PostgreSQL makes a database of its own, unless it is told not to.
     cluster=/etc/postgresql-common/createcluster.d/boxscore.conf
     if has_postgres || [ -e $cluster ]; then
@@ -115,6 +119,8 @@ test | dist-all)
     have /usr/sbin/depmod || need depmod kmod
     # Trees of files go by it.
     need rsync rsync
+    # Packs a log of the tests.
+    need zstd zstd
     # Without a service; the tests start its program.
     need ssh openssh-client
     have /usr/sbin/sshd || need sshd openssh-server

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use anstream::ColorChoice;
 use model::doc::DoneDoc;
 use report::text::Look;
+use rustix::fs::FlockOperation;
 use serde::Serialize;
 
 use crate::cli::Color;
@@ -35,6 +36,19 @@ pub fn print(text: &str) {
     {
         // The first reason is enough.
         let _first = LOST.set(error);
+    }
+}
+
+/// The same where other processes may write to the same pipe (`xargs -P`): all of it stands together. A pipe takes
+/// 4 KiB at a time as a whole, and no more.
+pub fn print_together(text: &str) {
+    let stdout = std::io::stdout();
+    // A stdout that takes no lock has this one writer, or none that it could be told from.
+    let is_locked = rustix::fs::fcntl_lock(&stdout, FlockOperation::LockExclusive).is_ok();
+    print(text);
+    if is_locked {
+        // The lock of a process ends with it at the latest.
+        let _freed = rustix::fs::fcntl_lock(&stdout, FlockOperation::Unlock);
     }
 }
 

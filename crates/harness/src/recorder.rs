@@ -89,7 +89,7 @@ impl Record for Recorder {
     }
 
     fn histogram(&mut self, metric: &MetricInfo, histogram: Histogram) {
-        self.push(metric, None, Value::Histogram(histogram));
+        self.push(metric, None, histogram.into());
     }
 
     fn fact(&mut self, fact: Fact) {

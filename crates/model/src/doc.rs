@@ -32,6 +32,7 @@ mod row;
 mod scaling;
 mod search;
 mod settings;
+mod siblings;
 mod soak;
 mod store;
 mod study;
@@ -40,7 +41,6 @@ mod value;
 mod web;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,7 @@ pub use row::{Noise, Replicate, RowDoc, VerdictWord, WorthDoc};
 pub use scaling::{ScalingDoc, ScalingPointDoc, SideScalingDoc};
 pub use search::{Proof, SearchDoc, SearchStepDoc, TriedDoc};
 pub use settings::{SettingDoc, SettingsDoc, SinceDoc};
+pub use siblings::Siblings;
 pub use soak::{KneeDoc, SlopeDoc, SoakDoc};
 pub use store::{NotCopiedDoc, StoreCopyDoc};
 pub use study::{
@@ -334,7 +335,8 @@ pub struct RunDoc {
     /// CPU time that boxscore itself used during the run, in seconds.
     pub own_cpu_seconds: Option<f64>,
     /// Runs of the other machines of the same study.
-    pub siblings: Vec<Arc<str>>,
+    #[schemars(with = "Vec<String>")]
+    pub siblings: Siblings,
     /// The nodes of the study in order, where it measured three or more (`--on`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodesDoc>,

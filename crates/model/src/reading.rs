@@ -27,24 +27,31 @@ crate::words! {
     }
 }
 
+/// A number, or the histogram of many; boxed, since most are numbers and a run has thousands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Number(f64),
-    Histogram(Histogram),
+    Histogram(Box<Histogram>),
+}
+
+impl From<Histogram> for Value {
+    fn from(histogram: Histogram) -> Value {
+        Value::Histogram(Box::new(histogram))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, remote = "Value")]
 enum InText {
     Number(#[serde(with = "exact")] f64),
-    Histogram(Histogram),
+    Histogram(Box<Histogram>),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Value")]
 enum InBinary {
     Number(f64),
-    Histogram(Histogram),
+    Histogram(Box<Histogram>),
 }
 
 exact::untagged_in_text!(Value, InText, InBinary);

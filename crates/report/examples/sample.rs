@@ -12,7 +12,7 @@ fn main() -> std::io::Result<()> {
     let what = std::env::args().nth(2).unwrap_or_default();
     let mut input = ReportInput {
         runs: shared([(common::run(), common::data(12, 16, 112))]),
-        compare: Some(if what == "two" { common::three() } else { common::compare() }),
+        compare: Some(if what == "two" { common::three() } else { common::compare() }.into()),
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
         generated: "2026-11-21 06:30 UTC".to_owned(),
@@ -48,7 +48,7 @@ fn main() -> std::io::Result<()> {
         "logs" | "cut" => {
             let (runs, compare) =
                 if what == "cut" { common::logs::sides() } else { common::logs::machines() };
-            (input.runs, input.compare) = (shared(runs), Some(compare));
+            (input.runs, input.compare) = (shared(runs), Some(compare.into()));
         }
         _ => {}
     }

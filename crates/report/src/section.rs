@@ -11,7 +11,7 @@ use model::id::Called;
 use model::names::{self, Key};
 use model::params::Params;
 use model::reading::Phase;
-use model::{Fact, Samples, Validity};
+use model::{Fact, Samples, Shared, Validity};
 
 use crate::plot::strip::Take;
 use crate::plot::{COLOURS, Estimate};
@@ -22,7 +22,7 @@ use crate::text::width;
 pub struct ReportInput {
     /// The run that the report is about first.
     pub runs: Vec<(Rc<RunDoc>, Rc<RunData>)>,
-    pub compare: Option<CompareDoc>,
+    pub compare: Option<Shared<CompareDoc>>,
     /// Figures at two values of a parameter, each document with all machines of the report.
     pub ratios: Vec<RatioDoc>,
     /// Of the program that wrote the report.
@@ -139,7 +139,7 @@ impl ReportInput {
     pub fn pooled(&self) -> Option<&CompareDoc> {
         let own = |id: &String| self.runs.iter().any(|(doc, _)| doc.run == *id);
         let pools = |arm: &ArmDoc| arm.runs.len() > 1 && arm.runs.iter().any(own);
-        self.compare.as_ref().filter(|doc| doc.arms.iter().any(pools))
+        self.compare.as_deref().filter(|doc| doc.arms.iter().any(pools))
     }
 
     /// The names of what the page is about: the sides of a comparison that pools the runs, else each run.

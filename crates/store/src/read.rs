@@ -400,10 +400,9 @@ impl Store {
         for (of, ((seq, block, sitting, phase), at_ns, window_ns), number, histogram) in rows {
             let value = match (number, histogram) {
                 (Some(number), _) => Value::Number(number),
-                (None, Some(bytes)) => Value::Histogram(
-                    Histogram::from_bytes(&bytes)
-                        .map_err(|_| self.data(format!("the histogram of take {seq} cannot be read")))?,
-                ),
+                (None, Some(bytes)) => Histogram::from_bytes(&bytes)
+                    .map_err(|_| self.data(format!("the histogram of take {seq} cannot be read")))?
+                    .into(),
                 (None, None) => {
                     return Err(self.data(format!("reading {seq} of series {of} without a value")));
                 }

@@ -14,6 +14,7 @@ mod error;
 pub mod files;
 pub mod first;
 pub mod freq;
+pub mod heap;
 pub mod net;
 pub mod pages;
 pub mod perf;

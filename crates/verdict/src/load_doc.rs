@@ -44,7 +44,7 @@ pub fn load_doc(run: &RunData, doc: &RunDoc) -> Option<LoadDoc> {
     let of = |metric: &str| seen.iter().find(|(series, _)| series.key.metric == metric);
     let number = |metric: &str| of(metric).and_then(|(_, point)| point.number());
     let times = |metric: &str| match of(metric).map(|(_, point)| &point.value) {
-        Some(Value::Histogram(histogram)) => histogram.clone(),
+        Some(Value::Histogram(histogram)) => Histogram::clone(histogram),
         _ => Histogram::default(),
     };
     let errors = errors(&seen);

@@ -229,7 +229,7 @@ impl<'a> Load<'a> {
         let points =
             self.of(metric.name()).filter(|(_, _, part)| part.is_empty()).flat_map(|(_, s, _)| measured(s));
         let kept = points.filter_map(|point| match &point.value {
-            Value::Histogram(histogram) => Some((point.seq, histogram)),
+            Value::Histogram(histogram) => Some((point.seq, &**histogram)),
             Value::Number(_) => None,
         });
         kept.collect()

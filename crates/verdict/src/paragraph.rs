@@ -134,11 +134,10 @@ pub fn parts_of<'a>(findings: &'a [Finding], arm: &str, base: &str) -> Option<&'
 
 /// That the slowest requests of an arm and its base alone differ.
 fn slowest_of<'a>(findings: &'a [Finding], arm: &str, base: &str) -> Option<&'a LogsCompared> {
-    findings.iter().find_map(|finding| match &finding.rule {
-        Rule::LogsCompared(all @ LogsCompared::Slowest { arm: of_arm, base: of_base }) => {
-            (of_arm.label == arm && of_base.label == base).then_some(all)
-        }
-        _ => None,
+    findings.iter().find_map(|finding| {
+        let Rule::LogsCompared(compared) = &finding.rule else { return None };
+        let LogsCompared::Slowest { arm: of_arm, base: of_base } = &**compared else { return None };
+        (of_arm.label == arm && of_base.label == base).then_some(&**compared)
     })
 }
 

@@ -6,10 +6,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use model::backend::Backend;
 use model::data::{Point, RunData, Series};
+use model::doc::Siblings;
 use model::finding::{About, FigureName, Subject};
 use model::metrics::machine;
 use model::names::instrument;
@@ -36,7 +36,7 @@ pub struct RunContext<'a> {
     /// Figures of the same machine that loads are held against, of this and other runs; `None` where nobody looked.
     pub ceilings: Option<&'a [Figure]>,
     /// Runs of the other machines of the same study.
-    pub siblings: Vec<Arc<str>>,
+    pub siblings: Siblings,
     /// The command that repeats the run.
     pub command: String,
     /// Put the measured values into the document.

@@ -118,9 +118,10 @@ pub fn differing(
 
 /// Kernel settings by which drops were explained.
 fn limits(findings: &[Finding]) -> BTreeSet<&str> {
-    let settings = findings.iter().filter_map(|finding| match &finding.rule {
-        Rule::Drops(Drops::Dropped { counter, .. }) => Some(counter.settings),
-        _ => None,
+    let settings = findings.iter().filter_map(|finding| {
+        let Rule::Drops(drops) = &finding.rule else { return None };
+        let Drops::Dropped { counter, .. } = &**drops else { return None };
+        Some(counter.settings)
     });
     settings.flatten().copied().collect()
 }

@@ -1,6 +1,7 @@
 //! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file (that of the library, which
-//! keeps no folders and writes nothing, and `boxscore logs`), and beside two mappers of mawk's: one of three sums, and
-//! one of a part of what ours tells (requests, bytes and times by hour and status).
+//! writes nothing, and `boxscore logs`), all of one label, and beside three mappers of mawk's: one of three sums, one
+//! of a part of what ours tells (requests, bytes and times by hour and status), and one that tells the most of it (by
+//! path too; still without clients, agents, referrers, quarter hours and skipped lines).
 //!
 //! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
 //! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
@@ -24,6 +25,13 @@ const SUMS: &str = "{ n++; b += $11; t += $NF } END { print \"k\\t\" n, b, t }";
 const BY_HOUR: &str = "{ k = substr($5, 2, 14) \" \" int($10 / 100); n[k]++; b[k] += $11; d[int(log($NF + 1) * 10)]++ } \
                        END { for (k in n) print k \"\\t\" n[k], b[k]; for (x in d) print \"d\" x \"\\t\" d[x] }";
 
+/// The same, a histogram of sizes, and requests, bytes and times by path.
+const BY_PATH: &str = "{ k = substr($5, 2, 14) \" \" int($10 / 100); n[k]++; b[k] += $11; t[k] += $NF; \
+                       d[int(log($NF + 1) * 10)]++; z[int(log($11 + 1) * 10)]++; \
+                       p[$8]++; q[$8] += $11; r[$8] += $NF } \
+                       END { for (k in n) print k \"\\t\" n[k], b[k], t[k]; for (x in d) print \"d\" x \"\\t\" d[x]; \
+                       for (x in z) print \"z\" x \"\\t\" z[x]; for (x in p) print x \"\\t\" p[x], q[x], r[x] }";
+
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
     let lines = options.log_lines.unwrap_or(LINES);
     let (log, _) = made(peers, lines)?;
@@ -44,7 +52,7 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     let product = options.product();
     let ours = peer(
         "logs map",
-        "exec \"$1\" logs map --format combined+D --name a.log --keyed < \"$2\"",
+        "exec \"$1\" logs map --format combined+D --name a.log --one-label --keyed < \"$2\"",
         &[&product, &keyed],
     );
     let reader = peer("logs-read", "exec \"$@\"", &[peers, "logs-read", &log, "1"]);
@@ -54,13 +62,14 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         &[&product, &log],
     );
     let mawk = |name, program| peer(name, "exec mawk \"$1\" < \"$2\"", &[program, &keyed]);
-    let what = format!("logs map of {lines} lines with offsets");
+    let what = format!("logs map --one-label of {lines} lines with offsets");
     compare(&what, &ours, &reader, options, outcome)?;
     compare(&what, &ours, &local, options, outcome)?;
     match shell::output("sh", &["-c", "command -v mawk"]) {
         Ok(_) => {
             compare(&what, &ours, &mawk("mawk, three sums", SUMS), options, outcome)?;
-            compare(&what, &ours, &mawk("mawk, by hour and status", BY_HOUR), options, outcome)
+            compare(&what, &ours, &mawk("mawk, by hour and status", BY_HOUR), options, outcome)?;
+            compare(&what, &ours, &mawk("mawk, by hour, status, path", BY_PATH), options, outcome)
         }
         Err(error) => {
             outcome.skip("logs map beside mawk", &format!("{error:#}"));

@@ -198,7 +198,7 @@ impl Opened {
             Ok(Opened { format, how, over, source })
         };
         open().map_err(|why: String| {
-            let near = near_name(Path::new(name));
+            let near = near_name(Path::new(name)).filter(|_| name != "-");
             let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             format!("{name}: {why}{meant}")
         })

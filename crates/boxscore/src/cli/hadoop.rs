@@ -27,7 +27,8 @@ Examples:
   boxscore hadoop explain
   boxscore hadoop explain mapred.job.tracker
   boxscore hadoop explain 'hadoop dfsadmin -report'
-  boxscore hadoop explain /etc/hadoop/conf";
+  boxscore hadoop explain /etc/hadoop/conf
+Exit codes: 0 done; 1 nothing could be read; 2 no name that is known; 3 a file of the folder could not be read.";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = AFTER, arg_required_else_help = true)]

@@ -261,7 +261,7 @@ fn told(args: &LogsArgs, parts: Option<merged::Parts>, global: &Global) -> Resul
     let own = access_logs::findings(&named, &gathered.units);
     let absent = access_logs::absent(&named, &filters);
     judged.findings.splice(0..0, gathered.findings.iter().cloned().chain(absent).chain(own));
-    let conditions = each_once(&args.conditions);
+    let conditions = each_once(&args.conditions)?;
     let most = view(args, global.json).most;
     let outages = outages(args, &named, parted.as_ref(), gathered.again.as_ref())?;
     let asked = Asked {
@@ -333,14 +333,19 @@ fn check(args: &LogsArgs, labels: &[String], cut: Option<&Cut>) -> Result<(), Cl
     Ok(())
 }
 
+/// True if something is compared with these labels: labels beside each other, the sides of a cut, or what is kept in a
+/// file with what comes.
+fn compares(args: &LogsArgs, labels: &[String]) -> bool {
+    labels.len() > 1 || args.cut.is_some() || args.out.is_some()
+}
+
 fn settings(args: &LogsArgs, labels: &[String]) -> Result<Settings, CliError> {
     let several = labels.len() > 1 || args.cut.is_some();
     // Days are kept anyhow, but not what of them could be compared.
     let apart = several || args.by.iter().any(|key| key != "day");
     let all = kept(&args.by, &args.conditions)?;
     let group_by = if apart { all.group_by } else { Vec::new() };
-    // Only labels beside each other, and the sides of a cut, are told apart by it.
-    let folders = several || args.out.is_some();
+    let folders = compares(args, labels);
     Ok(Settings { group_by, filters: all.filters, mix: args.profile_out.is_some(), folders })
 }
 
@@ -352,8 +357,10 @@ fn fits(args: &LogsArgs, named: &[Named<'_>], absent: &[Finding]) -> Result<(), 
         return Ok(());
     }
     let all = model::format::fixed(filtered as f64, 0);
-    let what =
-        format!("--where {}: none of the {all} requests fits", each_once(&args.conditions).join(" --where "));
+    let what = format!(
+        "--where {}: none of the {all} requests fits",
+        each_once(&args.conditions)?.join(" --where ")
+    );
     let lists = || "`boxscore logs FILE --by PROPERTY` lists the values of a property".to_owned();
     Err(CliError::data(what).hint(absent.first().map_or_else(lists, Finding::text)))
 }

@@ -76,7 +76,7 @@ pub fn run(args: &ReportArgs, global: &Global) -> Result<u8, CliError> {
     let ids: Vec<&str> = shown.iter().map(|one| one.doc.run.as_str()).collect();
     let to = args.output.clone().unwrap_or_else(|| page::report_of(&path, &names, &ids, args.summary));
     let cover = Cover { title: args.title.clone(), note: args.note.clone(), summary: args.summary };
-    let written = page::write_covered(&shown, (versus, ratios), &to, cover, &names)?;
+    let written = page::write_covered(&shown, (versus.map(Into::into), ratios), &to, cover, &names)?;
     if args.open {
         open(&written)?;
     }

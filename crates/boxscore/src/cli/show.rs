@@ -16,7 +16,7 @@ use crate::lookup::ids::short;
 use crate::lookup::names::Machine;
 use crate::lookup::resolve::Resolver;
 use crate::lookup::{names, paths, runs};
-use crate::show::shown::Shown;
+use crate::show::shown::{Shown, Stored};
 use crate::show::{after_run, nodes, page, shown, versus};
 use crate::{import, out};
 
@@ -80,7 +80,7 @@ pub fn run(args: &ShowArgs, global: &Global) -> Result<u8, CliError> {
         if let Some(resolver) = &mut resolver {
             advice = beside(&shown[0], resolver);
             if after_run::is_of_commands(&shown) {
-                versus = versus::versus(&shown, resolver)?;
+                versus = versus::versus(&[&shown[0].stored], resolver)?;
             }
         }
         let [shown] = shown;
@@ -98,7 +98,7 @@ fn of_file(name: &str, with_takes: bool) -> Result<Shown, CliError> {
     let command = format!("boxscore import {name} && boxscore run --plan {}", short(&data.head.id));
     let context = RunContext { cards, command, with_takes, ..RunContext::default() };
     let doc = RunDoc { schema: SCHEMA.to_owned(), ..run_doc(&data, &context) };
-    Ok(Shown { doc: Rc::new(doc), data: Rc::new(data), earlier: Vec::new() })
+    Ok(Shown { doc: Rc::new(doc), stored: Stored { data: Rc::new(data), earlier: Vec::new() } })
 }
 
 /// The run that a name means; a machine means its newest complete run.
@@ -133,7 +133,7 @@ fn run_id(name: &str, store: &Store) -> Result<String, CliError> {
 /// Of a machine of a study: how to see the others. With all of their runs where one of them has several.
 fn beside(shown: &Shown, resolver: &Resolver) -> Vec<Advice> {
     let run = &shown.doc;
-    let others = run.siblings.len();
+    let others = run.siblings.iter().count();
     let machines: Vec<&str> = shown.data.plan.machines.iter().map(|via| via.name.as_str()).collect();
     let (command, says) = match others {
         0 => return Vec::new(),

@@ -8,7 +8,7 @@ use report::text::hadoop;
 
 use crate::cli::Global;
 use crate::cli::hadoop::ExplainArgs;
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::out;
 
 pub fn run(args: &ExplainArgs, global: &Global) -> Result<u8, CliError> {
@@ -60,5 +60,5 @@ fn configuration(path: &str, global: &Global) -> Result<u8, CliError> {
         true => out::json(&document),
         false => out::print(&hadoop::configuration(&document, out::look())),
     }
-    Ok(0)
+    Ok(if document.unread.is_empty() { 0 } else { Kind::Faults.exit_code() })
 }

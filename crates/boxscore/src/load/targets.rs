@@ -149,9 +149,8 @@ fn finish(measured: &Measured, (is_kept, global): (bool, &Global)) -> Result<u8,
 /// Prints the comparison as a document; the exit code says if a take failed.
 fn document(measured: &Measured, global: &Global) -> Result<u8, CliError> {
     let mut resolver = Resolver::new(global)?;
-    let each = measured.runs.iter().map(|run| shown::shown(run, "boxscore.show/1", false, &mut resolver));
-    let all = each.collect::<Result<Vec<_>, _>>()?;
-    let compared = versus::versus(&all, &mut resolver)?;
+    let stored = shown::all_stored(&measured.runs, &mut resolver)?;
+    let compared = versus::versus(&stored.iter().collect::<Vec<_>>(), &mut resolver)?;
     let compared = compared.ok_or_else(|| CliError::data("the targets have no figure in common"))?;
     out::json(&compared);
     Ok(if measured.outcome.faults > 0 { Kind::Faults.exit_code() } else { 0 })

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use model::Fact;
 use model::data::{Price, Published, RunData, RunHead, watts_of_facts};
-use model::doc::MachineDoc;
+use model::doc::{MachineDoc, Siblings};
 use model::fact::same_class;
 use report::text::line;
 use store::{Filter, MachineSheet, Store, StoreError};
@@ -83,7 +83,7 @@ pub struct Resolver {
     soaks: HashMap<String, bool>,
     read: ReadRuns,
     /// The study that was asked for last, and its runs: one after the other, its machines ask for the others.
-    last_study: RefCell<(String, Vec<Arc<str>>)>,
+    last_study: RefCell<(String, Arc<[String]>)>,
     /// This machine, once it was asked for.
     here: OnceCell<MachineDoc>,
 }
@@ -154,15 +154,15 @@ impl Resolver {
     }
 
     /// Runs of the other machines of a run's study.
-    pub fn siblings(&self, head: &RunHead) -> Vec<Arc<str>> {
+    pub fn siblings(&self, head: &RunHead) -> Siblings {
         let mut last = self.last_study.borrow_mut();
         let (study, runs) = &mut *last;
         if *study != head.study {
             let own = self.heads.iter().filter(|other| other.study == head.study);
-            *runs = own.map(|other| Arc::from(other.id.as_str())).collect();
+            *runs = own.map(|other| other.id.clone()).collect();
             study.clone_from(&head.study);
         }
-        runs.iter().filter(|other| ***other != *head.id).cloned().collect()
+        Siblings::new(runs, &head.id)
     }
 
     /// The runs of a study.

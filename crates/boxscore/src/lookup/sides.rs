@@ -1,7 +1,7 @@
 //! Sides of a comparison that have no run in the store (published machines, sheets, pasted lines), and sides that are
 //! the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use model::Basis;
@@ -18,12 +18,11 @@ use crate::error::CliError;
 
 /// Refuses two sides that have the same runs and arm: a run does not differ from itself.
 pub fn distinct(loaded: &[Loaded]) -> Result<(), CliError> {
-    let ids = |one: &Loaded| -> BTreeSet<String> { one.runs.iter().map(|run| run.head.id.clone()).collect() };
-    for (at, one) in loaded.iter().enumerate().filter(|(_, one)| !one.runs.is_empty()) {
-        let same = |other: &&Loaded| other.arm == one.arm && ids(other) == ids(one);
-        if let Some(other) = loaded.iter().take(at).find(same) {
-            let ids = ids(one);
-            let runs = told_apart(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut known: BTreeMap<(Option<&str>, BTreeSet<&str>), &Loaded> = BTreeMap::new();
+    for one in loaded.iter().filter(|one| !one.runs.is_empty()) {
+        let ids: BTreeSet<&str> = one.runs.iter().map(|run| run.head.id.as_str()).collect();
+        if let Some(other) = known.insert((one.arm.as_deref(), ids.clone()), one) {
+            let runs = told_apart(&ids.into_iter().collect::<Vec<_>>());
             let what = if runs.len() == 1 { "the same run" } else { "the same runs" };
             let text = format!("`{}` and `{}` are {what}: {}", other.name, one.name, runs.join(", "));
             return Err(CliError::usage(text).hint("`boxscore history` lists the runs"));

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use model::card;
 use model::data::{RunData, Status};
 use model::doc::CompareDoc;
 use model::plan::Level;
+use model::{Shared, card};
 use report::text::Look;
 use report::text::fit::Part;
 use report::text::score::{Advice, Tail, score};
@@ -32,10 +32,9 @@ pub fn after_run(
     layout: Layout,
 ) -> Result<(), CliError> {
     let mut resolver = Resolver::new(global)?;
-    let mut shown = shown::of_study(runs, &mut resolver)?;
+    let (mut shown, versus) = compared(runs, &mut resolver)?;
     let in_order = nodes::of_runs(&shown, &mut resolver)?;
     shown.iter_mut().take(1).for_each(|one| Rc::make_mut(&mut one.doc).nodes.clone_from(&in_order));
-    let versus = versus::versus(&shown, &mut resolver)?;
     let ratios = ratios::of_report(&shown, &resolver)?;
     let written =
         if report { page::beside(&shown, (versus.clone(), ratios.clone()), path) } else { Ok(None) };
@@ -58,7 +57,7 @@ pub fn after_run(
     if let ([one], true) = (shown.as_slice(), is_of_commands(&shown)) {
         let tail = tail(one, None, written.as_deref());
         let facts = &one.data.facts;
-        out::print(&report::text::commands::screen(&one.doc, facts, versus.as_ref(), &tail, out::look()));
+        out::print(&report::text::commands::screen(&one.doc, facts, versus.as_deref(), &tail, out::look()));
         return failed;
     }
     let own = ratios::of_runs(&shown)?;
@@ -81,8 +80,8 @@ pub fn after_run(
     }
     let beside = look.beside(&tables);
     for one in &shown {
-        let tail = tail(one, versus.as_ref(), written.as_deref());
-        out::print(&score(&one.doc, &one.data.facts, versus.as_ref(), &tail, beside));
+        let tail = tail(one, versus.as_deref(), written.as_deref());
+        out::print(&score(&one.doc, &one.data.facts, versus.as_deref(), &tail, beside));
     }
     let answer = shown.first().and_then(|one| one.doc.answer.as_ref()).map(|answer| answer.sentence.as_str());
     if !own.is_empty() {
@@ -90,6 +89,20 @@ pub fn after_run(
         out::print(&report::text::answer::last(tables, answer, look));
     }
     failed
+}
+
+/// The runs with their documents, and the comparison beside them, which is made before there are documents: of 1,000
+/// machines either takes as much memory as their runs. What the one freed is given back before the next.
+fn compared(
+    runs: &[String],
+    resolver: &mut Resolver,
+) -> Result<(Vec<Shown>, Option<Shared<CompareDoc>>), CliError> {
+    let stored = shown::all_stored(runs, resolver)?;
+    let versus = versus::versus(&stored.iter().collect::<Vec<_>>(), resolver)?.map(Shared::from);
+    sys::heap::give_back();
+    let shown = shown::of_study(stored, resolver)?;
+    sys::heap::give_back();
+    Ok((shown, versus))
 }
 
 /// The last lines of a study: the command that goes on from it, and the report.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use model::Shared;
 use model::data::RunData;
 use model::doc::{CompareDoc, RatioDoc, RunDoc};
 use report::html::{Cover, ReportInput};
@@ -17,7 +18,7 @@ use crate::show::shown;
 use crate::show::shown::Shown;
 
 /// The comparisons in a report: with other machines or arms, and ratios of runtimes.
-pub type Beside = (Option<CompareDoc>, Vec<RatioDoc>);
+pub type Beside = (Option<Shared<CompareDoc>>, Vec<RatioDoc>);
 
 pub fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<PathBuf>, CliError> {
     let recorded = |data: &RunData| data.plan.telemetry_only && !data.telemetry.is_empty();
@@ -33,7 +34,8 @@ pub fn beside(runs: &[Shown], others: Beside, path: &Path) -> Result<Option<Path
 /// be written.
 pub fn report_after(runs: &[String], path: &Path, global: &Global) -> Result<Option<PathBuf>, CliError> {
     let mut resolver = Resolver::new(global)?;
-    let shown = shown::of_study(runs, &mut resolver)?;
+    let stored = shown::all_stored(runs, &mut resolver)?;
+    let shown = shown::of_study(stored, &mut resolver)?;
     beside(&shown, (None, Vec::new()), path)
 }
 

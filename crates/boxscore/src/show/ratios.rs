@@ -9,7 +9,7 @@ use verdict::compare::{CompareOptions, Side};
 
 use crate::error::{CliError, nearest};
 use crate::lookup::resolve::{Loaded, Resolver};
-use crate::show::shown::Shown;
+use crate::show::shown::{Shown, sides_of};
 
 /// The parameter that tells runtimes apart.
 const LANGUAGE: &str = "lang";
@@ -73,9 +73,7 @@ fn with(
     let cards = instruments::cards();
     let languages = languages(runs, cards);
     let Some((first, others)) = languages.split_first() else { return Ok(Vec::new()) };
-    let called: Vec<_> = runs.iter().map(|one| report::section::called(&one.doc)).collect();
-    let loaded = runs.iter().zip(model::id::apart(&called)).map(|(one, name)| one.side(name));
-    let loaded: Vec<Loaded> = loaded.collect::<Result<_, _>>()?;
+    let loaded = sides_of(&runs.iter().map(|one| &one.stored).collect::<Vec<_>>())?;
     // What the runtimes were measured for; the other metrics are asked for by name.
     let metric =
         cards.iter().find(|card| card.family == Family::Runtime).and_then(|card| card.metrics.first());

@@ -11,12 +11,12 @@ use crate::error::CliError;
 use crate::lookup::resolve::{Loaded, Resolver};
 use crate::lookup::runs::is_whole;
 use crate::lookup::sides;
-use crate::show::shown::Shown;
+use crate::show::shown::{Shown, Stored, sides_of};
 
 /// A comparison beside a run: with its own arms, with the other machines of its study, or with a reference machine.
 /// Fails when a stored run cannot be read.
-pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
-    let whole: Vec<&Shown> = runs.iter().filter(|one| is_whole(&one.data.head)).collect();
+pub fn versus(runs: &[&Stored], resolver: &mut Resolver) -> Result<Option<CompareDoc>, CliError> {
+    let whole: Vec<&Stored> = runs.iter().copied().filter(|one| is_whole(&one.data.head)).collect();
     let cards = instruments::cards();
     let options = CompareOptions { cards, ..CompareOptions::default() };
     let loaded: Vec<Loaded> = match whole.as_slice() {
@@ -27,16 +27,11 @@ pub fn versus(runs: &[Shown], resolver: &mut Resolver) -> Result<Option<CompareD
             Some(reference)
                 if reference.machine.id != one.data.head.machine_id && one.data.plan.fake.is_none() =>
             {
-                vec![reference, one.side(one.doc.machine.name.clone())?]
+                vec![reference, one.side(one.data.head.machine.clone())?]
             }
             _ => return Ok(None),
         },
-        several => {
-            // Two runs must not be called alike.
-            let all: Vec<_> = several.iter().map(|one| report::section::called(&one.doc)).collect();
-            let each = several.iter().zip(model::id::apart(&all)).map(|(one, name)| one.side(name));
-            each.collect::<Result<_, _>>()?
-        }
+        several => sides_of(several)?,
     };
     sides::distinct(&loaded)?;
     Ok(compared(&loaded, &options))
@@ -62,8 +57,8 @@ pub fn of_names(
     shown: &[Shown],
     resolver: &mut Resolver,
 ) -> Result<Option<CompareDoc>, CliError> {
-    if let ([_], [_]) = (named, shown) {
-        return versus(shown, resolver);
+    if let ([_], [only]) = (named, shown) {
+        return versus(&[&only.stored], resolver);
     }
     let is_whole = |id: &String| shown.iter().any(|run| run.doc.run == *id && is_whole(&run.data.head));
     let with_runs = named.iter().filter(|one| one.runs.iter().any(is_whole));

@@ -39,6 +39,8 @@ pub fn finish(
         let line = format!("nothing was measured: {why}");
         if global.json { out::say(&line) } else { out::print(&format!("{line}\n\n")) }
     }
+    // What the threads of many machines freed would stand beside what all their runs need.
+    sys::heap::keep_little();
     let shown = if telemetry_only && !global.json {
         recorded(runs, path, global, report)
     } else {

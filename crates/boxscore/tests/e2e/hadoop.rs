@@ -254,7 +254,12 @@ fn what_is_no_configuration_is_told_by_file_and_line() {
     configuration(&bench);
     fs::write(bench.path("conf/hdfs-site.xml"), "<configuration>\n<property>\n</configuration>\n")
         .expect("a file");
-    bench.run(&["hadoop", "explain", "conf"]).expect(1, &["conf/hdfs-site.xml:3: no XML"]);
+    bench.run(&["hadoop", "explain", "conf/hdfs-site.xml"]).expect(1, &["conf/hdfs-site.xml:3: no XML"]);
+    // The other files are told.
+    let told = bench.run(&["hadoop", "explain", "conf"]).expect(3, &[]).out;
+    for text in ["Not read", "conf/hdfs-site.xml:3: no XML", "core-site.xml:6 fs.default.name"] {
+        assert!(told.contains(text), "no {text}: {told}");
+    }
 }
 
 #[test]

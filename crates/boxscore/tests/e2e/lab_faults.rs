@@ -80,12 +80,27 @@ fn hosts_that_hang_hold_up_nobody_and_say_where() {
     // The kernel takes its connections; it says nothing.
     let silent = TcpListener::bind(("127.0.2.9", 0)).expect("a port");
     let port = silent.local_addr().expect("its address").port();
-    fleet.prepend(&format!("Host silent\n HostName 127.0.2.9\n Port {port}"));
+    // Its first line, and no more.
+    let keyless = TcpListener::bind(("127.0.2.10", 0)).expect("a port");
+    let keyless_port = keyless.local_addr().expect("its address").port();
+    std::thread::spawn(move || {
+        use std::io::Write;
+        let mut open = Vec::new();
+        // Until the test ends.
+        for mut connection in keyless.incoming().flatten() {
+            let _sent = connection.write_all(b"SSH-2.0-none\r\n");
+            open.push(connection);
+        }
+    });
+    fleet.prepend(&format!(
+        "Host silent\n HostName 127.0.2.9\n Port {port}\n\
+         Host keyless\n HostName 127.0.2.10\n Port {keyless_port}"
+    ));
     signal(fleet.pid(2), "STOP");
     let began = Instant::now();
     let command = "case $FLEET_NAME in node3) echo begun; exec sleep 1000;; esac";
     let limits = [&SHORT[..], &["--timeout", "2"]].concat();
-    let hosts = hosts(fleet.run_with(&["run", "node1,node2,node3,silent", "--", command], &limits));
+    let hosts = hosts(fleet.run_with(&["run", "node1,node2,node3,silent,keyless", "--", command], &limits));
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert_failures(
         &hosts,
@@ -93,6 +108,7 @@ fn hosts_that_hang_hold_up_nobody_and_say_where() {
             ("node2", "login-slow", "waiting for its ssh server's first line"),
             ("node3", "timeout", "longer than 2 s"),
             ("silent", "login-slow", "waiting for its ssh server's first line"),
+            ("keyless", "login-slow", "negotiating keys"),
         ],
     );
     assert_eq!(hosts[2].stdout, "begun\n", "what came is kept");

@@ -37,16 +37,21 @@ fn a_certificate_is_that_of_the_inventory_or_the_user_says_that_any_will_do() {
     assert!(!format!("{said:?}").contains("hunter2"), "{said:?}");
 }
 
-#[test]
-fn a_state_that_comes_seconds_later_is_awaited_side_by_side_with_ipmi() {
-    let emulator = Emulator::start();
-    let bmcs = Bmcs::start(1);
+/// Node `r1` of the emulator, and node `n1` with a BMC that speaks IPMI.
+fn with_ipmi() -> (Emulator, Bmcs) {
+    let (emulator, bmcs) = (Emulator::start(), Bmcs::start(1));
     let ipmi = format!(
         "[[nodes]]\nname = \"n1\"\nbmc = {{ kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\", \
          password_file = \"password\" }}\n",
         bmcs.port
     );
     emulator.inventory("", &ipmi);
+    (emulator, bmcs)
+}
+
+#[test]
+fn a_state_that_comes_seconds_later_is_awaited_side_by_side_with_ipmi() {
+    let (emulator, bmcs) = with_ipmi();
     let lab = |words: &[&str]| emulator.lab(&[words, &["--insecure"]].concat());
     assert_eq!(lab(&["power", "on", "@*", "--yes"]).expect(0, &[]).out, "on: 2 nodes: n1,r1\n");
     assert!(bmcs.is_on(1));
@@ -106,14 +111,7 @@ fn the_last_entries_of_an_event_log_are_read_from_all_its_pages() {
 
 #[test]
 fn a_plan_has_the_mac_addresses_that_bmcs_tell() {
-    let emulator = Emulator::start();
-    let bmcs = Bmcs::start(1);
-    let ipmi = format!(
-        "[[nodes]]\nname = \"n1\"\nbmc = {{ kind = \"ipmi\", address = \"127.0.3.1\", port = {}, user = \"ADMIN\", \
-         password_file = \"password\" }}\n",
-        bmcs.port
-    );
-    emulator.inventory("", &ipmi);
+    let (emulator, bmcs) = with_ipmi();
     // As it leaves the factory.
     let port = bmcs.port.to_string();
     let mut set = Command::new("ipmitool");

@@ -4,8 +4,44 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::common::{Bench, Said, said};
+use crate::common::{Bench, PROGRAM, Said, said};
 use model::doc::LogsDoc;
+
+/// A log of many clients and paths.
+fn wide(number: u64) -> String {
+    let one = |n: u64| {
+        format!(
+            "10.{number}.{}.{} - - [01/May/2010:{:02}:{:02}:00 +0200] \"GET /{number}/{n}.html HTTP/1.1\" 200 {} \"-\" \"x\" {}\n",
+            n / 250,
+            n % 250,
+            n / 60 % 24,
+            n % 60,
+            n * 37 % 9000,
+            n * 41 % 7000
+        )
+    };
+    (0..4_000).map(one).collect()
+}
+
+#[test]
+fn mappers_that_write_to_one_pipe_write_whole_lines() {
+    let bench = Bench::new();
+    let names: Vec<String> = (0..6).map(|number| format!("w{number}.log")).collect();
+    for (number, name) in (0..).zip(&names) {
+        std::fs::write(bench.path(name), wide(number)).expect("a file");
+    }
+    let one = bench.run(&["logs", "map", "--format", "combined+D", "w0.log"]).expect(0, &[]).out;
+    assert!(one.len() > 2 * 65_536, "a pipe would take a part of {} bytes as a whole", one.len());
+    // The reader begins late, so that all mappers find a full pipe.
+    let script = format!(
+        "printf '%s\\0' w*.log | xargs -0 -n 1 -P 6 {PROGRAM} logs map --format combined+D | (sleep 1; cat) > all.parts"
+    );
+    let status = Command::new("sh").args(["-c", &script]).current_dir(bench.dir.path()).status().expect("sh");
+    assert!(status.success());
+    let given: Vec<&str> = names.iter().map(String::as_str).collect();
+    let here = [&["logs", "--format", "combined+D"], &given[..]].concat();
+    assert_eq!(bench.document(0, &["logs", "--merge", "all.parts"]), bench.document(0, &here));
+}
 
 /// A log of two days: some requests failed, some lines are damaged, and there are bots.
 fn log(us: u64, lines: u64) -> Vec<u8> {
@@ -123,7 +159,18 @@ fn one_label_is_as_if_it_were_read_here() {
         std::fs::write(bench.path("p"), map(&[])).expect("a file");
         let here = [&["logs", "a1.log"], flags].concat();
         // The format is detected alike.
-        assert_eq!(bench.document(3, &["logs", "--merge", "p"]), bench.document(3, &here), "{flags:?}");
+        let read_here = bench.document(3, &here);
+        assert_eq!(bench.document(3, &["logs", "--merge", "p"]), read_here, "{flags:?}");
+        std::fs::write(bench.path("p"), map(&["--one-label"])).expect("a file");
+        assert_eq!(bench.document(3, &["logs", "--merge", "p"]), read_here, "{flags:?}");
+        bench.run(&["logs", "--merge", "p", "--out", "x"]).expect(2, &["without --one-label"]);
+        bench.run(&["logs", "map", "a1.log", "--where", "statsu=500"]).expect(2, &["--where: "]);
+        bench.run(&["logs", "--merge", "p", "--where", "statsu=500"]).expect(2, &["--where: "]);
+        bench.run(&["logs", "map", "--part", "0+100", "-"]).expect(2, &["--part is of a file"]);
+        let both = ["logs", "map", "--one-label", "a=a1.log", "b=b.log"];
+        bench.run(&both).expect(2, &["--one-label: there are 2: a, b"]);
+        let twice = ["logs", "map", "a1.log", "./a1.log"];
+        bench.run(&twice).expect(2, &["./a1.log is given twice, also as a1.log"]);
         std::fs::write(bench.path("p"), map(&["--mix"])).expect("a file");
         let mix = |args: &[&str]| {
             bench.run(&[args, &["--no-store", "--profile-out", "mix.json"]].concat()).expect(3, &[]);
@@ -131,6 +178,21 @@ fn one_label_is_as_if_it_were_read_here() {
         };
         assert_eq!(mix(&["logs", "--merge", "p"]), mix(&here), "{flags:?}");
     }
+}
+
+#[test]
+fn a_label_without_a_line_is_shown_as_if_it_were_read_here() {
+    let bench = Bench::new();
+    bench.logs();
+    for (name, bytes) in [("e.log", ""), ("empty", "")] {
+        std::fs::write(bench.path(name), bytes).expect("a file");
+    }
+    let files = ["--format", "combined+D", "a=e.log", "b=a1.log"];
+    let map = bench.run(&[&["logs", "map"][..], &files].concat()).expect(0, &[]).out;
+    std::fs::write(bench.path("p"), map).expect("a file");
+    let here = bench.document(3, &[&["logs"][..], &files].concat());
+    assert_eq!(bench.document(3, &["logs", "--merge", "p"]), here);
+    bench.run(&["logs", "--merge", "empty"]).expect(1, &["empty: it is empty"]);
 }
 
 #[test]

@@ -65,9 +65,7 @@ pub fn earlier(text: &str) -> Result<Earlier, FileError> {
         }
         found.insert(name, address);
     }
-    let has_macs = text.lines().next().is_some_and(|heads| {
-        heads.split(',').any(|head| head.trim().trim_matches('"').eq_ignore_ascii_case("mac"))
-    });
+    let has_macs = place(&headers(&mut reader(text))?, "mac").is_some();
     Ok(Earlier { addresses: found, macs: if has_macs { macs(text)? } else { Macs::default() } })
 }
 
@@ -95,20 +93,33 @@ struct Pair {
     value: String,
 }
 
+fn reader(text: &str) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes())
+}
+
+fn no_csv(error: &csv::Error) -> FileError {
+    let line = error.position().map_or(1, |at| usize::try_from(at.line()).unwrap_or(1));
+    FileError::new(line.max(1), "this is no CSV", CSV)
+}
+
+fn headers(of: &mut csv::Reader<&[u8]>) -> Result<csv::StringRecord, FileError> {
+    of.headers().cloned().map_err(|error| no_csv(&error))
+}
+
+/// Where the column stands that is called so.
+fn place(heads: &csv::StringRecord, wanted: &str) -> Option<usize> {
+    heads.iter().position(|head| head.eq_ignore_ascii_case(wanted))
+}
+
 /// The cells of `name` and of another column; lines without the latter are left out.
 fn pairs(text: &str, column: &str) -> Result<Vec<Pair>, FileError> {
-    let mut reader =
-        csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let no_csv = |error: &csv::Error| {
-        let line = error.position().map_or(1, |at| usize::try_from(at.line()).unwrap_or(1));
-        FileError::new(line.max(1), "this is no CSV", CSV)
-    };
-    let heads = reader.headers().map_err(|error| no_csv(&error))?.clone();
-    let place = |wanted: &str| {
+    let mut reader = reader(text);
+    let heads = headers(&mut reader)?;
+    let needed = |wanted: &str| {
         let missing = || FileError::new(1, format!("no column is called `{wanted}`"), CSV);
-        heads.iter().position(|head| head.eq_ignore_ascii_case(wanted)).ok_or_else(missing)
+        place(&heads, wanted).ok_or_else(missing)
     };
-    let (name_at, value_at) = (place("name")?, place(column)?);
+    let (name_at, value_at) = (needed("name")?, needed(column)?);
     let mut pairs: Vec<Pair> = Vec::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
     for record in reader.records() {

@@ -120,7 +120,7 @@ pub fn run(
     stop: &Stop,
     done: impl FnMut(Checked),
 ) -> std::io::Result<()> {
-    let options = &Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
+    let options = &options.with_limit(LIMIT);
     let base = Base::new(options, sockets, stop);
     let work = |index: usize, host: &Host| {
         let begun_ns = sys::clock::now_ns();

@@ -95,7 +95,7 @@ pub fn run(
     stop: &Stop,
     done: impl FnMut(Settled),
 ) -> std::io::Result<()> {
-    let options = Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
+    let options = options.with_limit(LIMIT);
     let base = Base::new(&options, sockets, stop);
     let work = |index: usize, host: &Host| {
         let result = install(&base.reach(), host, builds);
@@ -112,7 +112,7 @@ pub fn remove(
     sockets: &Sockets,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let options = Options { limit: Some(options.limit.unwrap_or(LIMIT)), ..options.clone() };
+    let options = options.with_limit(LIMIT);
     let base = Base::new(&options, sockets, stop);
     let (exit, _, stderr) = ask(&base.reach(), host, REMOVE, format!("{path}\n"))?;
     base.reach().close(host);

@@ -73,6 +73,11 @@ impl Options {
     pub(super) fn login(&self) -> Duration {
         self.connect.saturating_mul(STEPS)
     }
+
+    /// The same options, where commands end after `limit` if the user gives no limit.
+    pub(super) fn with_limit(&self, limit: Duration) -> Options {
+        Options { limit: Some(self.limit.unwrap_or(limit)), ..self.clone() }
+    }
 }
 
 /// The arguments with which ssh opens the connection to a host.

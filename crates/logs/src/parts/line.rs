@@ -15,7 +15,7 @@ const MARK: &str = "boxscore-logs-";
 /// In place of a part: why there is none.
 const FAILED: &str = "boxscore-failed:";
 /// Raised whenever what stands around the aggregate changes; the aggregate has a version of its own.
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// Fast to make: what is packed travels once.
 const LEVEL: i32 = 3;
 /// Bytes of the longest line, and of a part unpacked. Groups by names that are very long may exceed them.

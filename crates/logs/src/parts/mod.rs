@@ -48,8 +48,12 @@ pub enum PartError {
     Formats { file: String, one: String, other: String },
     #[error("{file}: the bytes from {from} to {to} are there twice")]
     Twice { file: String, from: u64, to: u64 },
-    #[error("{file}: the bytes from {from} to {to} are missing: the output of a mapper is")]
+    #[error(
+        "{file}: the bytes from {from} to {to} are missing: the part of the mapper that read them is not there"
+    )]
     Missing { file: String, from: u64, to: u64 },
+    #[error("made for one label (--one-label), and there are {}: map the logs again without it", .0.join(", "))]
+    Labels(Vec<String>),
     #[error("{label}: {what}: some of the output of mappers or reducers is missing, or there twice")]
     Torn { label: String, what: String },
 }
@@ -64,6 +68,8 @@ pub struct Made {
     pub cut: Option<String>,
     /// True if the mix of requests is in it.
     pub mix: bool,
+    /// True if all logs are of one label: what labels are compared by is not in it.
+    pub one_label: bool,
 }
 
 impl std::fmt::Display for Made {
@@ -73,7 +79,10 @@ impl std::fmt::Display for Made {
         if let Some(cut) = &self.cut {
             write!(to, "; cut at {cut}")?;
         }
-        if self.mix { to.write_str("; with the mix") } else { Ok(()) }
+        if self.mix {
+            to.write_str("; with the mix")?;
+        }
+        if self.one_label { to.write_str("; for one label") } else { Ok(()) }
     }
 }
 

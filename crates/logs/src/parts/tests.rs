@@ -47,7 +47,7 @@ fn options(made: &Made) -> Options {
         group_by: made.by.iter().map(|key| By::parse(key).unwrap()).collect(),
         filters: made.conditions.iter().map(|text| Filter::parse(text).unwrap()).collect(),
         mix: made.mix,
-        folders: true,
+        folders: !made.one_label,
     };
     let cut = made.cut.as_deref().map(|text| Moment::parse(text).unwrap());
     Options { settings, wants: Wants { cut, timeline: cut.is_some() }, ..Options::default() }
@@ -121,7 +121,8 @@ fn made(kind: usize) -> Made {
         0 => Made::default(),
         1 => Made { by: by(&["prefix", "status"]), mix: true, ..Made::default() },
         2 => Made { cut: Some(CUT.to_owned()), by: by(&["day"]), ..Made::default() },
-        _ => Made { conditions: by(&["status<500", "time>1ms"]), ..Made::default() },
+        3 => Made { conditions: by(&["status<500", "time>1ms"]), ..Made::default() },
+        _ => Made { one_label: true, ..Made::default() },
     }
 }
 
@@ -195,8 +196,15 @@ fn what_is_missing_or_twice_or_unlike_is_refused() {
     };
     assert!(error(&[of(0..end, 0), of(0..half, 0)]).contains("x.log: the bytes from 0 to "));
     let third = memchr::memrchr(b'\n', &log.text[..4000]).unwrap() + 1;
-    assert!(error(&[of(0..third, 0), of(half..end, 0)]).contains("are missing: the output of a mapper is"));
+    assert!(
+        error(&[of(0..third, 0), of(half..end, 0)])
+            .contains("are missing: the part of the mapper that read them is not there")
+    );
     assert!(error(&[of(0..half, 0), of(half..end, 1)]).contains("made with other settings"));
+    assert!(error(&[of(0..half, 4), of(half..end, 0)]).contains("conditions: none; for one label)"));
+    let other = Log { label: "cart", ..log_of("common+D") };
+    let both = error(&[of(0..end, 4), mapped(&other, &other.text, 0, &made(4))]);
+    assert!(both.starts_with("made for one label (--one-label), and there are cart, web: map"), "{both}");
     let [cut, cuts] = [of(0..half, 2), of(half..end, 2)];
     assert!(error(&[cut[1..].to_vec(), cuts[1..].to_vec()]).contains("web/whole is missing"));
     assert!(error(&[cut[..2].to_vec(), cuts[..2].to_vec()]).contains("web/after is missing"));

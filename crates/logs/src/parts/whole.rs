@@ -67,10 +67,6 @@ impl Parts {
             let (whole, sides) = sides.of(&label, all.made.cut.is_some())?;
             places.push((whole.place, label.clone()));
             files.insert(label.clone(), read_of(&label, &whole));
-            // A file without a line is read, and that is all.
-            if whole.files.lines() == 0 {
-                continue;
-            }
             let Side { mut aggregate, timeline } = whole.side;
             aggregate.add_skips(&skips_of(&label, &whole.files, &aggregate, sides.as_deref())?);
             all.labels.insert(label.clone(), aggregate);
@@ -78,6 +74,9 @@ impl Parts {
         }
         places.sort_unstable();
         all.order = places.into_iter().map(|(_, label)| label).collect();
+        if all.made.one_label && all.order.len() > 1 {
+            return Err(PartError::Labels(all.order));
+        }
         all.files = all.order.iter().filter_map(|label| files.remove(label)).flatten().collect();
         Ok(all)
     }

@@ -18,8 +18,8 @@ pub struct Input {
     pub name: String,
     pub source: Source,
     pub format: Arc<Format>,
-    /// The lines that begin in this part of a plain file are read, or all. A stream begins where the part does, and is
-    /// read to its end.
+    /// The lines that begin in this part of a plain file are read, or all. A stream begins where the part does (where
+    /// its first key says, if it has keys), and is read to its end.
     pub part: Option<Range<u64>>,
 }
 

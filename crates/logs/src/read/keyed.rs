@@ -1,34 +1,19 @@
-//! Lines with their place in front of them, as Hadoop gives them to a mapper that does not ignore keys: the offset in
-//! the unpacked file, a tab, the line.
+//! The bytes of a file whose lines have their offset and a tab in front of them, as Hadoop gives also those of a packed
+//! file.
 //!
 //! Takes the offsets off and holds each against the bytes before it, so that what is left is the part of the file as it
-//! was written.
+//! was written. Lines of a log need not be copied for that: see `scan/keys`.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
+
+use crate::scan::keys;
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 128 << 10;
 /// Digits of the highest offset.
 const MOST_DIGITS: usize = 20;
-/// Digits of which every number fits.
-const SURE_DIGITS: usize = 19;
-
-/// The offset of the first line, once it was read.
-#[derive(Clone, Debug)]
-pub struct Start(Arc<AtomicU64>);
-
-impl Start {
-    const UNKNOWN: u64 = u64::MAX;
-
-    /// `None` while no line was read.
-    pub fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|start| *start != Start::UNKNOWN)
-    }
-}
 
 /// Where in a line the reader is.
 enum Place {
@@ -55,14 +40,9 @@ impl<R: Read> Keyed<R> {
     /// Of a file that ends at `end`, where that is known: what stands behind, such as a line break that was put behind
     /// the last line, is left out.
     pub fn new(from: R, end: Option<u64>) -> Keyed<R> {
-        let start = Start(Arc::new(AtomicU64::new(Start::UNKNOWN)));
-        let lines = Lines { place: Place::NEXT, start, next: 0, line: 1, end: end.unwrap_or(u64::MAX) };
+        let end = end.unwrap_or(u64::MAX);
+        let lines = Lines { place: Place::NEXT, has_begun: false, next: 0, line: 1, end };
         Keyed { from: BufReader::with_capacity(BUFFER, from), lines }
-    }
-
-    /// Says where the first line began, also while this is being read.
-    pub fn start(&self) -> Start {
-        self.lines.start.clone()
     }
 }
 
@@ -86,7 +66,8 @@ impl<R: Read> Read for Keyed<R> {
 /// The lines that were seen so far.
 struct Lines {
     place: Place,
-    start: Start,
+    /// True once the first line was met.
+    has_begun: bool,
     /// Where the next line begins, by the bytes before it.
     next: u64,
     /// From 1, of the line that the reader is in.
@@ -120,12 +101,6 @@ impl Lines {
 
     /// Reads on in an offset, of which so many digits were read; how many bytes of it there are.
     fn offset(&mut self, bytes: &[u8], mut digits: usize, mut value: u64) -> io::Result<usize> {
-        if digits == 0
-            && let Some((offset, used)) = whole_offset(bytes)
-        {
-            self.begins(offset)?;
-            return Ok(used);
-        }
         for (place, byte) in bytes.iter().enumerate() {
             if *byte == b'\t' && digits > 0 {
                 self.begins(value)?;
@@ -134,7 +109,7 @@ impl Lines {
             let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
             let longer = digit.and_then(|digit| value.checked_mul(10)?.checked_add(digit));
             let longer = longer.filter(|_| digits < MOST_DIGITS);
-            value = longer.ok_or_else(|| self.wrong("no offset and tab before it (see --keyed)"))?;
+            value = longer.ok_or_else(|| self.wrong(keys::MISSING))?;
             digits += 1;
         }
         self.place = Place::Offset { digits, value };
@@ -143,16 +118,12 @@ impl Lines {
 
     /// A line begins at this offset.
     fn begins(&mut self, offset: u64) -> io::Result<()> {
-        if self.start.get().is_none() {
-            self.start.0.store(offset, Ordering::Relaxed);
+        if !self.has_begun {
+            self.has_begun = true;
             self.next = offset;
         }
         if offset != self.next {
-            let what = format!(
-                "its offset is {offset}, and the lines before it end at {}: line breaks other than a line feed were \
-                 taken off, or lines are missing (Hadoop: -D textinputformat.record.delimiter=LF)",
-                self.next
-            );
+            let what = keys::misplaced(offset, self.next);
             return Err(self.wrong(&what));
         }
         self.place = Place::Text;
@@ -170,19 +141,6 @@ impl Lines {
         }
         count
     }
-}
-
-/// An offset that is in these bytes with its tab, and how many of them it takes; `None` where a closer look is needed.
-fn whole_offset(bytes: &[u8]) -> Option<(u64, usize)> {
-    let mut value = 0;
-    for (place, byte) in bytes.iter().take(SURE_DIGITS + 1).enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return (*byte == b'\t' && place > 0).then_some((value, place + 1));
-        }
-        value = if place < SURE_DIGITS { value * 10 + u64::from(digit) } else { return None };
-    }
-    None
 }
 
 #[cfg(test)]
@@ -203,17 +161,16 @@ mod tests {
     }
 
     /// Reads in rooms of so many bytes.
-    fn read(text: &str, room: usize) -> io::Result<(String, Option<u64>)> {
+    fn read(text: &str, room: usize) -> io::Result<String> {
         read_to(text, room, None)
     }
 
-    fn read_to(text: &str, room: usize, end: Option<u64>) -> io::Result<(String, Option<u64>)> {
+    fn read_to(text: &str, room: usize, end: Option<u64>) -> io::Result<String> {
         let mut from = Keyed::new(Cursor::new(text.to_owned()), end);
-        let start = from.start();
         let (mut all, mut room) = (Vec::new(), vec![0; room]);
         loop {
             match from.read(&mut room)? {
-                0 => return Ok((String::from_utf8(all).unwrap(), start.get())),
+                0 => return Ok(String::from_utf8(all).unwrap()),
                 count => all.extend_from_slice(&room[..count]),
             }
         }
@@ -223,14 +180,13 @@ mod tests {
     fn what_is_left_is_the_file() {
         for text in ["a b\tc\n\n12\t\nlast\n", "one\r\ntwo", "\n", "x"] {
             for (start, room) in [(0, 1), (7, 2), (1 << 40, 3), (99, 4096)] {
-                let (left, from) = read(&keyed(text, start), room).unwrap();
-                assert_eq!((left.as_str(), from), (text, Some(start)), "{room}");
+                assert_eq!(read(&keyed(text, start), room).unwrap(), text, "{room}");
             }
         }
-        assert_eq!(read("", 10).unwrap(), (String::new(), None));
+        assert_eq!(read("", 10).unwrap(), "");
         // A line break that the file does not have.
         for room in [1, 3, 64] {
-            assert_eq!(read_to("0\tab\n3\tcd\n", room, Some(5)).unwrap().0, "ab\ncd");
+            assert_eq!(read_to("0\tab\n3\tcd\n", room, Some(5)).unwrap(), "ab\ncd");
         }
     }
 

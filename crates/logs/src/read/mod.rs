@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 pub use input::{Fault, Input, Options};
-pub use keyed::{Keyed, Start};
 pub use records::records;
 pub(crate) use source::unpacked;
 pub use source::{COUNTED, Head, Source, head, is_packed, whole_lines};
@@ -41,7 +40,8 @@ pub struct File {
     pub lines: u64,
     pub parsed: u64,
     pub skipped: u64,
-    /// Where what was read of it ends, unpacked; 0 of a file without a line.
+    /// Where what was read of it begins and ends, unpacked; 0 where nothing was.
+    pub start: u64,
     pub end: u64,
 }
 
@@ -137,6 +137,7 @@ fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>,
             lines: 0,
             parsed: 0,
             skipped: 0,
+            start: u64::MAX,
             end: 0,
         })
         .collect();
@@ -147,9 +148,11 @@ fn settle(names: &[(String, String)], pieces: Vec<worker::Piece>) -> (Vec<File>,
         file.lines += piece.lines;
         file.skipped += settled.total();
         file.parsed = file.lines - file.skipped;
+        file.start = file.start.min(piece.start);
         file.end = file.end.max(piece.end);
         skips.entry(file.label.clone()).or_default().merge(&settled);
     }
+    files.iter_mut().filter(|file| file.start == u64::MAX).for_each(|file| file.start = 0);
     (files, skips)
 }
 

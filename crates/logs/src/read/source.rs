@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::keyed::Keyed;
 use super::watch::Watch;
 use crate::format::detect;
 
@@ -14,6 +15,11 @@ const BUFFER: usize = 128 << 10;
 pub enum Source {
     File(PathBuf),
     Stream(Box<dyn Read + Send>),
+    /// A stream of a file that ends at `end`, where that is known; each line has its offset and a tab in front of it.
+    Keyed {
+        stream: Box<dyn Read + Send>,
+        end: Option<u64>,
+    },
 }
 
 /// How bytes are packed.
@@ -50,7 +56,7 @@ impl Packed {
     /// Message for a failed read of this kind.
     pub(crate) fn cause(self, error: &io::Error) -> String {
         let kind = match self {
-            Packed::Plain => return format!("cannot be read to its end: {error}"),
+            Packed::Plain => return unread(error),
             Packed::Gzip => "gzip",
             Packed::Zstd => "zstd",
         };
@@ -59,6 +65,11 @@ impl Packed {
             _ => format!("{kind}: damaged ({error})"),
         }
     }
+}
+
+/// Message for a plain file that cannot be read to its end.
+pub(super) fn unread(why: impl std::fmt::Display) -> String {
+    format!("cannot be read to its end: {why}")
 }
 
 /// The end of the message of a fault up to which lines are counted.
@@ -137,9 +148,10 @@ pub(crate) fn unpacked<'w>(
     Ok((reader, packed))
 }
 
-struct Counted<'w> {
-    inner: Box<dyn Read + Send + 'w>,
-    watch: &'w Watch,
+/// Counts what is read of a stream.
+pub(super) struct Counted<'w> {
+    pub inner: Box<dyn Read + Send + 'w>,
+    pub watch: &'w Watch,
 }
 
 impl Read for Counted<'_> {
@@ -172,14 +184,32 @@ pub fn head(source: Source) -> Result<Head, String> {
             let lines = first_lines(Box::new(file), &watch)?;
             Ok(Head { lines, source: Source::File(path) })
         }
-        Source::Stream(mut stream) => {
-            let mut start = vec![0; HEAD_BYTES];
-            let read = fill(&mut stream, &mut start).map_err(|error| error.to_string())?;
-            start.truncate(read);
-            let lines = first_lines(Box::new(Cursor::new(start.clone())), &watch)?;
-            Ok(Head { lines, source: Source::Stream(Box::new(Cursor::new(start).chain(stream))) })
+        Source::Stream(stream) => {
+            let (start, stream) = started(stream)?;
+            let lines = first_lines(Box::new(Cursor::new(start)), &watch)?;
+            Ok(Head { lines, source: Source::Stream(stream) })
+        }
+        Source::Keyed { stream, end } => {
+            let (start, stream) = started(stream)?;
+            let unkeyed = || Keyed::new(Cursor::new(start.clone()), end);
+            let mut first = [0; 4];
+            let read = fill(&mut unkeyed(), &mut first).map_err(|error| Packed::Plain.fault(&error))?;
+            // The lines of a packed file are none of the log.
+            if is_packed(&first[..read]) {
+                return head(Source::Stream(Box::new(Keyed::new(stream, end))));
+            }
+            let lines = first_lines(Box::new(unkeyed()), &watch)?;
+            Ok(Head { lines, source: Source::Keyed { stream, end } })
         }
     }
+}
+
+/// The first bytes of a stream, and the stream with nothing taken from it.
+fn started(mut stream: Box<dyn Read + Send>) -> Result<(Vec<u8>, Box<dyn Read + Send>), String> {
+    let mut start = vec![0; HEAD_BYTES];
+    let read = fill(&mut stream, &mut start).map_err(|error| error.to_string())?;
+    start.truncate(read);
+    Ok((start.clone(), Box::new(Cursor::new(start).chain(stream))))
 }
 
 fn first_lines(from: Box<dyn Read + Send>, watch: &Watch) -> Result<Vec<Vec<u8>>, String> {

@@ -78,6 +78,7 @@ proptest! {
     fn lines_read_together_add_up_as_each_by_itself(
         lines in proptest::collection::vec((0u8..12, any::<u32>(), 0u32..10_000_000), 1..900),
         every in 1u64..300,
+        some in 1usize..200_000,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut text = String::new();
@@ -113,7 +114,106 @@ proptest! {
         let alone = of(true, 1 << 30);
         prop_assert!(of(false, 1 << 30) == alone);
         prop_assert!(of(false, 40_000) == alone);
+        let format = Arc::new(Format::parse("combined+D").unwrap());
+        let outcome = read_keyed(&keyed(text.as_bytes(), 0), some, &path.display().to_string(), format);
+        prop_assert!(stored(&outcome) == alone);
+        prop_assert_eq!((outcome.files[0].start, outcome.files[0].end), (0, text.len() as u64));
     }
+}
+
+/// The lines with their offsets in front of them, from this one on.
+fn keyed(text: &[u8], start: u64) -> Vec<u8> {
+    let mut at = start;
+    let line = |line: &[u8]| {
+        let keyed = [format!("{at}\t").as_bytes(), line].concat();
+        at += line.len() as u64;
+        keyed
+    };
+    text.split_inclusive(|byte| *byte == b'\n').flat_map(line).collect()
+}
+
+/// Gives so many bytes at a time at most.
+struct AtMost(Cursor<Vec<u8>>, usize);
+
+impl std::io::Read for AtMost {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        let most = room.len().min(self.1);
+        self.0.read(&mut room[..most])
+    }
+}
+
+fn read_keyed(text: &[u8], some: usize, name: &str, format: Arc<Format>) -> Outcome {
+    let stream = Box::new(AtMost(Cursor::new(text.to_vec()), some));
+    let source = Source::Keyed { stream, end: None };
+    let input = Input { label: "a".into(), name: name.to_owned(), source, format, part: None };
+    read(vec![input], &options(1, 1 << 30), &Watch::default())
+}
+
+#[test]
+fn keyed_lines_have_their_place_however_long_they_are() {
+    const LONGEST: usize = crate::scan::lines::LONGEST;
+    for length in [LONGEST - 12, LONGEST - 1, LONGEST, LONGEST + 1, LONGEST + 30, 3 * LONGEST] {
+        let text = [&text(9)[..], &vec![b'y'; length], b"\n\n", &text(40)].concat();
+        let plain = Input::stream("a", "x", Box::new(Cursor::new(text.clone())), format());
+        let plain = read(vec![plain], &options(1, 1 << 30), &Watch::default());
+        for some in [7_001, 128 << 10, usize::MAX] {
+            let outcome = read_keyed(&keyed(&text, 0), some, "x", format());
+            assert!(outcome.faults.is_empty() && stored(&outcome) == stored(&plain), "{length} {some}");
+            for start in [95, 99_999_000, (1 << 60) + 5] {
+                let outcome = read_keyed(&keyed(&text, start), some, "x", format());
+                let file = &outcome.files[0];
+                assert_eq!((file.start, file.end), (start, start + text.len() as u64), "{length} {some}");
+                assert_eq!(file.lines, plain.files[0].lines);
+            }
+        }
+    }
+    let torn = [&keyed(&text(30), 0)[..], b"9\tx\n"].concat();
+    let faults = read_keyed(&torn, 1 << 16, "x", format()).faults;
+    assert!(
+        faults[0].what.contains("line 31: its offset is 9, and the lines before it end at "),
+        "{faults:?}"
+    );
+}
+
+/// Of lines behind the end of a file, such as the line break that Hadoop puts behind its last line, none counts.
+#[test]
+fn keyed_lines_end_with_their_file() {
+    let of = |text: &str, end: Option<u64>| {
+        let outcome = read_source(Source::Keyed { stream: Box::new(Cursor::new(text.to_owned())), end });
+        assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
+        (outcome.files[0].lines, outcome.files[0].end)
+    };
+    assert_eq!(of("0\tab\n3\tcd\n", Some(5)), (2, 5));
+    assert_eq!(of("0\tab\n3\tcd\n", None), (2, 6));
+    assert_eq!(of("0\tab\n3\tcd", None), (2, 5));
+    assert_eq!(of("0\tab\n3\t", None), (1, 3));
+    assert_eq!(of("0\tab\n3\t\n", Some(3)), (1, 3));
+    assert_eq!(of("0\tab\n3\t\n", None), (2, 4));
+    assert_eq!(of("", None), (0, 0));
+}
+
+/// Ends with an error.
+struct Torn(Cursor<Vec<u8>>);
+
+impl std::io::Read for Torn {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(room)? {
+            0 => Err(std::io::Error::other("the disk is gone")),
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_fails_within_a_key_is_told_as_such() {
+    let stream = Box::new(Torn(Cursor::new(b"0\tab\n3".to_vec())));
+    let faults = read_source(Source::Keyed { stream, end: None }).faults;
+    assert!(faults[0].what.contains("the disk is gone"), "{faults:?}");
+}
+
+fn read_source(source: Source) -> Outcome {
+    let input = Input { label: "a".into(), name: "x".into(), source, format: format(), part: None };
+    read(vec![input], &options(1, 1 << 30), &Watch::default())
 }
 
 #[test]
@@ -235,6 +335,8 @@ fn the_head_is_looked_at_and_left() {
         Source::File(written(folder.path(), "x.gz", &gzip(&text))),
         Source::Stream(Box::new(Cursor::new(gzip(&text)))),
         Source::Stream(Box::new(Cursor::new(text.clone()))),
+        Source::Keyed { stream: Box::new(Cursor::new(keyed(&text, 17))), end: None },
+        Source::Keyed { stream: Box::new(Cursor::new(keyed(&gzip(&text), 0))), end: None },
     ];
     for source in sources {
         let head = head(source).unwrap();

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::input::{Fault, Input, Options};
 use super::pieces::Task;
-use super::source::{self, Packed, Source};
+use super::source::{self, Counted, Packed, Source};
 use super::tally::{Tally, TallyWriter, Wants};
 use super::watch::Watch;
 use crate::aggregate::Settings;
 use crate::aggregate::skips::Skips;
 use crate::format::Format;
 use crate::scan::lines::{Cutter, Line, Run, Took};
-use crate::scan::{Record, Rows, Scanner, Skip, Taker};
+use crate::scan::{Keys, Record, Rows, Scanner, Skip, Taker};
 
 /// State shared by all threads.
 pub(super) struct Shared<'w> {
@@ -73,7 +73,8 @@ pub(super) struct Piece {
     pub input: usize,
     pub lines: u64,
     pub skips: Skips,
-    /// Where in the unpacked file it ends.
+    /// Where in the unpacked file it begins and ends.
+    pub start: u64,
     pub end: u64,
 }
 
@@ -114,26 +115,42 @@ impl Work {
         let (format, name, stream) = {
             let mut of = lock(of);
             let stream = match &mut of.source {
-                Source::Stream(stream) => Some(std::mem::replace(stream, Box::new(io::empty()))),
+                Source::Stream(stream) | Source::Keyed { stream, .. } => {
+                    Some(std::mem::replace(stream, Box::new(io::empty())))
+                }
                 Source::File(_) => None,
             };
-            (of.format.clone(), of.name.clone(), stream)
+            let keys = match &of.source {
+                Source::Keyed { end, .. } => Some(Keys::new(*end)),
+                Source::File(_) | Source::Stream(_) => None,
+            };
+            (of.format.clone(), of.name.clone(), stream.map(|stream| (stream, keys)))
         };
         let Options { settings, wants, .. } = shared.options;
         let label = shared.labels[input].clone();
         let Some(empty) = shared.empty.get(&label) else { return };
         let tally = self.tallies.entry(label).or_insert_with(|| empty.beside());
         let mut adder = Adder::new(&format, tally, settings, *wants);
-        let (read, end) = match (task, stream) {
+        let (read, start, end) = match (task, stream) {
             (Task::Piece { file, start, end, size, .. }, _) => {
-                (piece(&file, start..end, size, &mut adder, number, shared), end)
+                (piece(&file, start..end, size, &mut adder, number, shared), start, end)
             }
-            (Task::Packed { file, .. }, _) => whole(Box::new(file), 0, &mut adder, number, shared),
-            (Task::Stream { start, .. }, Some(stream)) => whole(stream, start, &mut adder, number, shared),
-            (Task::Stream { start, .. }, None) => (Ok(()), start),
+            (Task::Packed { file, .. }, _) => {
+                let (read, end) = whole(Box::new(file), 0, &mut adder, number, shared);
+                (read, 0, end)
+            }
+            (Task::Stream { start, .. }, Some((stream, None))) => {
+                let (read, end) = whole(stream, start, &mut adder, number, shared);
+                (read, start, end)
+            }
+            (Task::Stream { .. }, Some((stream, Some(keys)))) => {
+                adder.scanner = Scanner::keyed(&format, keys);
+                keyed(stream, &mut adder, number, shared)
+            }
+            (Task::Stream { start, .. }, None) => (Ok(()), start, start),
         };
         let (lines, skips) = adder.done();
-        self.pieces.push(Piece { task: number, input, lines, skips, end });
+        self.pieces.push(Piece { task: number, input, lines, skips, start, end });
         if let Err(what) = read {
             self.faults.push(Fault { file: name, what });
         }
@@ -268,6 +285,24 @@ fn piece(
     read
 }
 
+/// All lines of a stream that have keys in front of them; and where they begin and end.
+fn keyed(
+    from: Box<dyn Read + Send + '_>,
+    adder: &mut Adder<'_>,
+    number: usize,
+    shared: &Shared<'_>,
+) -> (Result<(), String>, u64, u64) {
+    let mut reader = Counted { inner: from, watch: shared.watch };
+    let mut cutter = Cutter::keyed();
+    let mut read = all_of(&mut reader, Packed::Plain, &mut cutter, adder, number, shared);
+    let Some(keys) = adder.scanner.keys() else { return (read, 0, 0) };
+    // A stream that failed, or was stopped, may end within a key.
+    if let Some(fault) = keys.fault().filter(|_| read.is_ok() && !shared.is_over(number)) {
+        read = Err(source::unread(fault));
+    }
+    (read, keys.start().unwrap_or(0), keys.end())
+}
+
 /// All lines of a stream, which may be packed and begins at an offset of its file; and where it ended.
 fn whole(
     from: Box<dyn Read + Send + '_>,
@@ -281,6 +316,19 @@ fn whole(
         Err(error) => return (Err(Packed::Plain.fault(&error)), start),
     };
     let mut cutter = Cutter::new(start, false);
+    let read = all_of(&mut reader, packed, &mut cutter, adder, number, shared);
+    (read, cutter.position())
+}
+
+/// Cuts a stream into lines to its end, or until it is stopped.
+fn all_of(
+    reader: &mut impl Read,
+    packed: Packed,
+    cutter: &mut Cutter,
+    adder: &mut Adder<'_>,
+    number: usize,
+    shared: &Shared<'_>,
+) -> Result<(), String> {
     let mut each = |run: Run<'_>| adder.run(run, u64::MAX, || shared.go_on(number));
     let mut read = Ok(());
     while !shared.is_over(number) {
@@ -288,7 +336,7 @@ fn whole(
             Ok(0) => break,
             Ok(count) => {
                 if cutter.took(count, &mut each).is_break() {
-                    return (Ok(()), cutter.position());
+                    return Ok(());
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -298,8 +346,7 @@ fn whole(
             }
         }
     }
-    let end = cutter.position();
-    // Only strict reading stops here, where nothing is left anyway.
+    // Only strict reading, or a wrong key, stops here, where nothing is left anyway.
     _ = cutter.finish(&mut each);
-    (read, end)
+    read
 }

@@ -11,7 +11,7 @@ use super::record::{Record, present};
 use super::request::{self, Method};
 use super::usual::{Lead, STOPS};
 use super::word::{self, differs};
-use super::{clock::At, marks};
+use super::{clock::At, keys, marks};
 
 /// Lines that are read together at most.
 pub const MOST: usize = 16;
@@ -105,8 +105,12 @@ impl Columns {
         text: &Text,
         start: usize,
         stops: &[u32],
+        keyed: Option<Key>,
     ) -> Option<(usize, usize)> {
-        self.find(lead, text, start, stops.as_chunks().0);
+        match keyed {
+            None => self.find::<false>(lead, text, (start, Key::default()), stops.as_chunks().0),
+            Some(key) => self.find::<true>(lead, text, (start, key), stops.as_chunks().0),
+        }
         let made =
             if unit_ns >= SECOND_NS { self.make::<true>(unit_ns) } else { self.make::<false>(unit_ns) };
         self.count = self.count.min(made);
@@ -116,9 +120,23 @@ impl Columns {
 
     /// Finds the fields, as far as it can be told from where the stops are and from what stands before the request.
     #[inline(always)]
-    fn find(&mut self, lead: &Lead, text: &Text, mut start: usize, stops: &[[u32; STOPS]]) {
+    fn find<const KEYED: bool>(
+        &mut self,
+        lead: &Lead,
+        text: &Text,
+        (mut start, key): (usize, Key),
+        stops: &[[u32; STOPS]],
+    ) {
         self.count = 0;
+        let begin = start;
         for (line, stops) in (0..MOST).zip(stops) {
+            if KEYED && line > 0 {
+                let expected = key.offset.wrapping_add((start - begin - (line - 1) * key.length) as u64);
+                if key_at(text, start) != Some((expected, key.length)) {
+                    break;
+                }
+                start += key.length;
+            }
             let &[first, close, third, fourth, _, sixth, line_break] = stops;
             let [first, close, third] = [first as usize, close as usize, third as usize];
             let [fourth, sixth, line_break] = [fourth as usize, sixth as usize, line_break as usize];
@@ -200,6 +218,19 @@ impl Columns {
     }
 }
 
+/// The key before a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Key {
+    /// The place in its file where the line begins, as the key says.
+    pub offset: u64,
+    pub length: usize,
+}
+
+#[inline(always)]
+fn key_at(text: &Text, at: usize) -> Option<(u64, usize)> {
+    keys::quick_of(load(text, at), || Some(load(text, at + 8)))
+}
+
 /// Lines that were read together.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'l> {
@@ -207,8 +238,10 @@ pub struct Rows<'l> {
     pub text: &'l Text,
     /// When all of them came.
     pub at: At,
-    /// Where the text begins in its file.
+    /// Added to where the first line starts in the text, its place in the file (modulo 2^64).
     pub offset: u64,
+    /// Bytes of the key before each line but the first, which are not in the file.
+    pub key: usize,
 }
 
 /// The texts of one line.
@@ -227,6 +260,13 @@ impl<'l> Rows<'l> {
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.columns.count.min(MOST)
+    }
+
+    /// Where a line begins in its file.
+    #[inline(always)]
+    fn offset(&self, line: usize) -> u64 {
+        let start = self.columns.starts[line] as u64;
+        self.offset.wrapping_add(start).wrapping_sub((line * self.key) as u64)
     }
 
     /// A line whose request is a usual one; none of any other, whose [record](Self::record) tells what it is.
@@ -263,7 +303,7 @@ impl<'l> Rows<'l> {
         // What begins so is neither nothing nor a dash.
         let client = self.text.get(start..start + columns.clients[line] as usize)?;
         let [referer, agent] = self.texts(line);
-        let row = LogRow { client, method, path, referer, agent, offset: self.offset + start as u64 };
+        let row = LogRow { client, method, path, referer, agent, offset: self.offset(line) };
         (path.first() == Some(&b'/')).then_some(row)
     }
 
@@ -292,7 +332,7 @@ impl<'l> Rows<'l> {
             at: Some(self.at),
             referer,
             agent,
-            offset: self.offset + start as u64,
+            offset: self.offset(line),
             ..Record::default()
         };
         request::line(self.text.get(target..close).unwrap_or_default(), &mut record);

@@ -7,6 +7,8 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr, memrchr};
 
+use super::keys;
+
 /// Bytes of the longest line that is read.
 pub const LONGEST: usize = 256 << 10;
 /// Bytes that are asked for at a time; not above those of the longest line, so that only the first of a block can be
@@ -15,6 +17,8 @@ const BLOCK: usize = 128 << 10;
 /// Bytes of lines that are given at a time where they are shorter: half of a first cache, so that they are still in it
 /// when they are looked at again.
 pub(super) const PART: usize = 16 << 10;
+/// Bytes that are kept of a line that is too long: those of its key at least, if it has one.
+const START: usize = keys::LONGEST;
 /// Bytes that can be read behind the last line break, so that the last line too can be read by whole words.
 const SLACK: usize = super::quick::WINDOW;
 
@@ -36,15 +40,24 @@ pub struct Run<'l> {
     pub number: u64,
     /// Where the first of them begins in its file.
     pub offset: u64,
-    /// With some bytes behind the last of them, which mean nothing; none where it is one line that is too long.
-    text: Option<&'l [u8]>,
+    text: Bytes<'l>,
+    /// Bytes of the lines with their line breaks.
     length: usize,
+}
+
+/// The bytes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bytes<'l> {
+    /// With some bytes behind the last line, which mean nothing.
+    All(&'l [u8]),
+    /// The first bytes of one line that is too long.
+    Start(&'l [u8; START]),
 }
 
 impl<'l> Run<'l> {
     /// Of the first `length` bytes of a text, which is all of a file.
     pub fn with_more(text: &'l [u8], length: usize) -> Run<'l> {
-        Run { number: 0, offset: 0, text: Some(text), length: length.min(text.len()) }
+        Run { number: 0, offset: 0, text: Bytes::All(text), length: length.min(text.len()) }
     }
 
     /// Each of its lines.
@@ -64,7 +77,18 @@ impl<'l> Run<'l> {
 
     /// Its bytes and how many of them are lines; none where it is one line that is too long.
     pub fn text(&self) -> Option<(&'l [u8], usize)> {
-        self.text.map(|text| (text, self.length))
+        match self.text {
+            Bytes::All(text) => Some((text, self.length)),
+            Bytes::Start(_) => None,
+        }
+    }
+
+    /// The first bytes of one line that is too long, and how many it has with its line break; none of other runs.
+    pub(super) fn too_long(&self) -> Option<(&'l [u8], usize)> {
+        match self.text {
+            Bytes::All(_) => None,
+            Bytes::Start(start) => Some((start, self.length)),
+        }
     }
 }
 
@@ -86,6 +110,8 @@ pub struct Cutter {
     offset: u64,
     lines: u64,
     passing: Option<Passing>,
+    /// Bytes of the longest line that is held.
+    longest: usize,
 }
 
 /// The reason for skipping bytes up to the next line break.
@@ -93,15 +119,21 @@ pub struct Cutter {
 enum Passing {
     /// The end of a line that belongs to what came before.
     Before,
-    /// A line that began at this offset and is too long.
-    TooLong(u64),
+    /// A line that is too long: where it began, and its first bytes.
+    TooLong(u64, [u8; START]),
 }
 
 impl Cutter {
     /// One that begins at this offset of the file. `inside`: in the middle of a line, whose end is not counted.
     pub fn new(offset: u64, inside: bool) -> Cutter {
         let passing = inside.then_some(Passing::Before);
-        Cutter { buffer: vec![0; LONGEST + BLOCK + SLACK], filled: 0, offset, lines: 0, passing }
+        let buffer = vec![0; LONGEST + keys::LONGEST + BLOCK + SLACK];
+        Cutter { buffer, filled: 0, offset, lines: 0, passing, longest: LONGEST }
+    }
+
+    /// One for lines that have keys, which are no part of their length. Offsets are those in the stream.
+    pub fn keyed() -> Cutter {
+        Cutter { longest: LONGEST + keys::LONGEST, ..Cutter::new(0, false) }
     }
 
     /// Where the next block is to be written; never empty.
@@ -144,7 +176,7 @@ impl Cutter {
                 }
                 Some(at) => {
                     start = at + 1;
-                    self.passed(each)?;
+                    self.passed(start, each)?;
                 }
             }
         }
@@ -157,13 +189,14 @@ impl Cutter {
         let end = base + last + 1;
         // What was there before and the end of its line may be too long together.
         let first = start + memchr(b'\n', &self.buffer[start..end]).unwrap_or(0);
-        if first - start > LONGEST {
-            self.given(start, None, each)?;
+        if first - start > self.longest {
+            self.passing = Some(self.too_long(start));
             start = first + 1;
+            self.passed(start, each)?;
         }
         while start < end {
             let part = self.part(start, end);
-            self.given(start, Some(part), each)?;
+            self.given(start, part, each)?;
             start = part;
         }
         self.drop_front(end);
@@ -173,21 +206,30 @@ impl Cutter {
     /// The file ends here: gives what stands behind the last line break.
     pub fn finish(&mut self, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
         if self.passing.is_some() {
-            return self.passed(each);
+            return self.passed(self.filled, each);
         }
         if self.filled > 0 {
-            self.given(0, Some(self.filled), each)?;
+            self.given(0, self.filled, each)?;
             self.drop_front(self.filled);
         }
         ControlFlow::Continue(())
     }
 
-    fn passed(&mut self, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
-        if let Some(Passing::TooLong(offset)) = self.passing.take() {
-            let took = each(Run { number: self.lines, offset, text: None, length: 0 });
+    /// The line that was passed over ends at this place of the buffer.
+    fn passed(&mut self, end: usize, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
+        if let Some(Passing::TooLong(offset, start)) = self.passing.take() {
+            let length = usize::try_from(self.offset + end as u64 - offset).unwrap_or(usize::MAX);
+            let took = each(Run { number: self.lines, offset, text: Bytes::Start(&start), length });
             count(&mut self.lines, took)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The line at this place of the buffer, which is too long.
+    fn too_long(&self, at: usize) -> Passing {
+        let mut start = [0; START];
+        start.copy_from_slice(&self.buffer[at..at + START]);
+        Passing::TooLong(self.offset + at as u64, start)
     }
 
     /// Where the lines of a part end that begins at `start`; a line break ends all lines up to `end`.
@@ -199,26 +241,21 @@ impl Cutter {
         memchr(b'\n', &self.buffer[most..end]).map_or(end, |at| most + at + 1)
     }
 
-    /// The lines from `start` to `end`, or the one at `start`, which is too long.
-    fn given(
-        &mut self,
-        start: usize,
-        end: Option<usize>,
-        each: &mut impl FnMut(Run<'_>) -> Took,
-    ) -> ControlFlow<()> {
+    /// The lines from `start` to `end`.
+    fn given(&mut self, start: usize, end: usize, each: &mut impl FnMut(Run<'_>) -> Took) -> ControlFlow<()> {
         let run = Run {
             number: self.lines,
             offset: self.offset + start as u64,
-            text: end.map(|_| &self.buffer[start..]),
-            length: end.unwrap_or(start) - start,
+            text: Bytes::All(&self.buffer[start..]),
+            length: end - start,
         };
         let took = each(run);
         count(&mut self.lines, took)
     }
 
     fn rest_may_be_too_long(&mut self) -> ControlFlow<()> {
-        if self.filled > LONGEST {
-            self.passing = Some(Passing::TooLong(self.offset));
+        if self.filled > self.longest {
+            self.passing = Some(self.too_long(0));
             self.drop_front(self.filled);
         }
         ControlFlow::Continue(())

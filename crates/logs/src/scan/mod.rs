@@ -5,6 +5,7 @@
 pub mod clock;
 mod columns;
 pub mod json;
+pub(crate) mod keys;
 pub mod lines;
 mod marks;
 pub mod moment;
@@ -28,8 +29,9 @@ pub use request::Method;
 
 use crate::fastest::fastest;
 use crate::format::{Format, Plan};
-use columns::{Columns, Text};
-use lines::{Line, PART, Run, Took};
+use columns::{Columns, Key, Text};
+pub use keys::Keys;
+use lines::{LONGEST, Line, PART, Run, Took};
 use quick::{Quick, Window};
 use stops::Stops;
 use usual::{STOPS, Usual};
@@ -78,6 +80,7 @@ pub struct Scanner<'f> {
     columns: Box<Columns>,
     /// Quotation marks and line breaks of the lines that are read.
     stops: Stops,
+    keys: Option<Keys>,
 }
 
 impl<'f> Scanner<'f> {
@@ -88,7 +91,17 @@ impl<'f> Scanner<'f> {
         };
         let clocks = time::Clocks::new(patterns);
         let (columns, stops) = (Box::default(), Stops::default());
-        Scanner { plan: &format.plan, clocks, quick, usual, columns, stops }
+        Scanner { plan: &format.plan, clocks, quick, usual, columns, stops, keys: None }
+    }
+
+    /// One whose lines have keys. Where a key is wrong, reading ends, and [`Keys::fault`] says why.
+    pub fn keyed(format: &'f Format, keys: Keys) -> Scanner<'f> {
+        Scanner { keys: Some(keys), ..Scanner::new(format) }
+    }
+
+    /// The keys of its lines, if they have any.
+    pub fn keys(&self) -> Option<&Keys> {
+        self.keys.as_ref()
     }
 
     /// Reads lines one behind another and gives each with its record, or why it has none, to `each`, which may stop it
@@ -105,29 +118,51 @@ impl<'f> Scanner<'f> {
     /// The same to who may take lines together.
     #[inline]
     pub fn give<'l>(&mut self, run: Run<'l>, taker: &mut impl Taker<'l>) -> Took {
-        let Some((text, length)) = run.text() else {
-            let line = Line { number: run.number, offset: run.offset, bytes: None };
-            return match taker.line(line, Err(Skip::TooLong)) {
-                ControlFlow::Continue(()) => ControlFlow::Continue(1),
-                ControlFlow::Break(()) => ControlFlow::Break(0),
-            };
-        };
+        let Some((text, length)) = run.text() else { return self.too_long(run, taker) };
         let mut stops = std::mem::take(&mut self.stops);
         let found = stops.find(&text[..length]);
-        let took = fastest(
-            #[inline(always)]
-            || self.walk(run, (text, length), found, taker),
-        );
+        let took = match self.keys.take() {
+            None => fastest(
+                #[inline(always)]
+                || self.walk::<false>(run, (text, length), found, &mut Keys::new(None), taker),
+            ),
+            Some(mut keys) => {
+                let took = fastest(
+                    #[inline(always)]
+                    || self.walk::<true>(run, (text, length), found, &mut keys, taker),
+                );
+                self.keys = Some(keys);
+                took
+            }
+        };
         self.stops = stops;
         took
     }
 
+    /// Gives a line that is too long.
+    #[cold]
+    fn too_long<'l>(&mut self, run: Run<'l>, taker: &mut impl Taker<'l>) -> Took {
+        let mut offset = run.offset;
+        if let (Some(keys), Some((start, length))) = (&mut self.keys, run.too_long()) {
+            let Some(key) = keys.pass(start, run.number) else { return ControlFlow::Break(0) };
+            offset = keys.offset();
+            keys.read((length - key) as u64);
+        }
+        let line = Line { number: run.number, offset, bytes: None };
+        match taker.line(line, Err(Skip::TooLong)) {
+            ControlFlow::Continue(()) => ControlFlow::Continue(1),
+            ControlFlow::Break(()) => ControlFlow::Break(0),
+        }
+    }
+
+    /// Gives the lines of a run; with keys before them if `KEYED`.
     #[inline(always)]
-    fn walk<'l>(
+    fn walk<'l, const KEYED: bool>(
         &mut self,
         run: Run<'l>,
         (text, length): (&'l [u8], usize),
         mut stops: &[u32],
+        keys: &mut Keys,
         taker: &mut impl Taker<'l>,
     ) -> Took {
         let (mut taken, mut start) = (0, 0);
@@ -136,10 +171,26 @@ impl<'f> Scanner<'f> {
         // Of lines that are read quickly, which write all of it that they can tell.
         let mut usual = Record::default();
         while start < length {
+            let mut key = None;
+            if KEYED {
+                let passed = keys.pass(&text[start..length], run.number + taken);
+                let Some(bytes) = passed else { return ControlFlow::Break(taken) };
+                start += bytes;
+                // Nothing behind the key, or a line that is not of the file.
+                if start == length || keys.is_over() {
+                    return ControlFlow::Break(taken);
+                }
+                key = Some(Key { offset: keys.offset(), length: bytes });
+            }
             if let Some(whole) = whole
                 && tries > 0
             {
-                if let Some((count, end)) = self.together((whole, run.offset), start, stops, taker) {
+                // Added to where the line starts in the text, its place in the file.
+                let at = if KEYED { keys.offset().wrapping_sub(start as u64) } else { run.offset };
+                if let Some((count, end)) = self.together((whole, at), start, stops, key, taker) {
+                    if let Some(Key { length, .. }) = key {
+                        keys.read((end + 1 - start - (count - 1) * length) as u64);
+                    }
                     stops = stops.get(count * STOPS..).unwrap_or_default();
                     taken += count as u64;
                     start = end + 1;
@@ -148,7 +199,7 @@ impl<'f> Scanner<'f> {
                 tries -= 1;
             }
             let quick = self.quickly(text, start, stops, &mut usual);
-            let offset = run.offset + start as u64;
+            let offset = if KEYED { keys.offset() } else { run.offset + start as u64 };
             let number = run.number + taken;
             let line = |end: usize| Line { number, offset, bytes: Some(&text[start..end]) };
             let (end, gone_on) = match quick {
@@ -162,11 +213,12 @@ impl<'f> Scanner<'f> {
                     let place = stops.iter().position(is_break);
                     let end = place.map_or(length, |place| stops[place] as usize);
                     stops = place.map_or(&[], |place| &stops[place + 1..]);
-                    let mut record = Record { offset, ..Record::default() };
-                    let read = self.fill(&text[start..end], &mut record);
-                    (end, taker.line(line(end), read.map(|()| &record)))
+                    (end, self.by_itself(line(end), taker))
                 }
             };
+            if KEYED {
+                keys.read((end - start + usize::from(end < length)) as u64);
+            }
             if gone_on.is_break() {
                 return ControlFlow::Break(taken);
             }
@@ -176,17 +228,32 @@ impl<'f> Scanner<'f> {
         ControlFlow::Continue(taken)
     }
 
+    /// Gives a line that is not read quickly.
+    #[inline]
+    fn by_itself<'l>(&mut self, line: Line<'l>, taker: &mut impl Taker<'l>) -> ControlFlow<()> {
+        let Some(bytes) = line.bytes.filter(|bytes| bytes.len() <= LONGEST) else {
+            return taker.line(Line { bytes: None, ..line }, Err(Skip::TooLong));
+        };
+        let mut record = Record { offset: line.offset, ..Record::default() };
+        let read = self.fill(bytes, &mut record);
+        taker.line(line, read.map(|()| &record))
+    }
+
     /// Gives some lines from `start` on together, if they are usual ones: how many, and where the last of them ends.
+    /// `offset` is added to where the first starts in the text for its place in the file.
     #[inline(always)]
     fn together<'l>(
         &mut self,
         (text, offset): (&'l Text, u64),
         start: usize,
         stops: &[u32],
+        key: Option<Key>,
         taker: &mut impl Taker<'l>,
     ) -> Option<(usize, usize)> {
-        let (at, count, end) = self.usual.as_ref()?.together(&mut self.columns, text, start, stops)?;
-        taker.rows(&Rows { columns: &self.columns, text, at, offset });
+        let usual = self.usual.as_ref()?;
+        let (at, count, end) = usual.together(&mut self.columns, text, start, stops, key)?;
+        let key = key.map_or(0, |key| key.length);
+        taker.rows(&Rows { columns: &self.columns, text, at, offset, key });
         Some((count, end))
     }
 

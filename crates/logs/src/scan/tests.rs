@@ -256,6 +256,8 @@ proptest! {
 struct Kept {
     lines: Vec<String>,
     together: usize,
+    /// The most at a time.
+    most: usize,
 }
 
 fn shown(read: Result<&Record<'_>, Skip>) -> String {
@@ -283,6 +285,7 @@ impl<'l> Taker<'l> for Kept {
             self.lines.push(shown(Ok(&record)));
         }
         self.together += rows.count();
+        self.most = self.most.max(rows.count());
     }
 }
 
@@ -303,6 +306,39 @@ fn together(format: &Format, text: &[u8], slack: usize) -> usize {
     assert_eq!(kept.lines, expected);
     assert_eq!(took, ControlFlow::Continue(expected.len() as u64));
     kept.together
+}
+
+/// Reads lines with keys together where that can be.
+fn read_keyed(format: &Format, keyed: &str) -> (Kept, Keys) {
+    let more = [keyed.as_bytes(), &[b'7'; ENOUGH]].concat();
+    let mut scanner = Scanner::keyed(format, Keys::new(None));
+    let mut kept = Kept::default();
+    _ = scanner.give(Run::with_more(&more, keyed.len()), &mut kept);
+    (kept, scanner.keys().unwrap().clone())
+}
+
+#[test]
+fn keyed_lines_are_given_together_and_checked() {
+    let (format, line) = (combined(), USUAL);
+    let length = line.len() as u64 + 1;
+    // Offsets of one to nineteen digits, and steps between them; those of sixteen and more are looked at one by one.
+    for start in [0, 7, 9_990, 99_999_000, 123_456_789, 999_999_999_000_000, 1 << 60] {
+        let place = |n: u64| start + n * length;
+        let keyed: String = (0..50).map(|n| format!("{}\t{line}\n", place(n))).collect();
+        let (kept, keys) = read_keyed(&format, &keyed);
+        let mut alone = Scanner::new(&format);
+        let record = alone.read(line.as_bytes()).unwrap();
+        let expected: Vec<String> =
+            (0..50).map(|n| shown(Ok(&Record { offset: place(n), ..record }))).collect();
+        assert_eq!(kept.lines, expected, "{start}");
+        assert_eq!((keys.start(), keys.end()), (Some(start), place(50)));
+        assert_eq!((kept.together, kept.most), (49, if start < 1 << 60 { MOST } else { 1 }), "{start}");
+    }
+    // A wrong key among lines that are read together.
+    let torn: String = (0..50).map(|n| format!("{}\t{line}\n", n * length + u64::from(n == 8))).collect();
+    let (kept, keys) = read_keyed(&format, &torn);
+    assert_eq!(kept.lines.len(), 8);
+    assert!(keys.fault().unwrap().starts_with("line 9: its offset is "), "{:?}", keys.fault());
 }
 
 /// Behind the last line so many bytes are enough to read lines together.

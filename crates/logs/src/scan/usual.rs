@@ -5,7 +5,7 @@
 //! time with decimals that are not three of a second, another second than that of the line before.
 
 use super::clock::At;
-use super::columns::{Columns, SECOND_NS, Text};
+use super::columns::{Columns, Key, SECOND_NS, Text};
 use super::quick::{LONGEST, Window, load, window};
 use super::record::{LONGEST_NS, Record, present};
 use super::request;
@@ -130,11 +130,12 @@ impl Usual {
         text: &Text,
         start: usize,
         stops: &[u32],
+        keyed: Option<Key>,
     ) -> Option<(At, usize, usize)> {
         let (true, Some(unit_ns), Some(lead)) = (self.texts, self.unit_ns, &self.lead) else {
             return None;
         };
-        let (count, end) = columns.read(lead, unit_ns, text, start, stops)?;
+        let (count, end) = columns.read(lead, unit_ns, text, start, stops, keyed)?;
         Some((lead.at, count, end))
     }
 

@@ -92,6 +92,9 @@ pub struct HadoopConfigDoc {
     pub lines: Vec<HadoopLineDoc>,
     /// Doubts about something that is in no line.
     pub missing: Vec<HadoopDoubtDoc>,
+    /// Files that cannot be read: path, line and why. Nothing of them is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 /// A file of a configuration.

@@ -248,6 +248,11 @@ pub fn more(ratio: f64) -> String {
 }
 
 impl GeneratorBound {
+    /// True where a figure is a lower bound.
+    pub const fn is_bound(&self) -> bool {
+        matches!(self, GeneratorBound::Bound(_))
+    }
+
     const fn bound(&self) -> Option<&LowerBound> {
         match self {
             GeneratorBound::Bound(bound) => Some(bound),

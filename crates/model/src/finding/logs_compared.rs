@@ -400,6 +400,16 @@ fn slowest(arm: &Times, base: &Times) -> String {
     )
 }
 
+impl LogsCompared {
+    pub const fn is_of_means(&self) -> bool {
+        matches!(self, LogsCompared::Means { .. })
+    }
+
+    pub const fn is_of_slowest(&self) -> bool {
+        matches!(self, LogsCompared::Slowest { .. })
+    }
+}
+
 impl Conclusion for LogsCompared {
     fn kind(&self) -> &str {
         match self {

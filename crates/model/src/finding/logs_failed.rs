@@ -111,6 +111,10 @@ pub enum LogsFailed {
 }
 
 impl LogsFailed {
+    pub const fn is_probe(&self) -> bool {
+        matches!(self, LogsFailed::Probe { .. })
+    }
+
     /// True for what the sentences of a log, a comparison and a page begin with.
     pub const fn is_told_first(&self) -> bool {
         matches!(self, LogsFailed::Server { .. } | LogsFailed::Refused { .. })

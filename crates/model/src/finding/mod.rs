@@ -45,6 +45,7 @@ mod throttled;
 mod timer;
 mod told;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -164,24 +165,31 @@ impl<'a, T> Several<'a, T> {
     }
 }
 
+/// The rule as its variant holds it.
+macro_rules! held {
+    ($rule:ident) => { $rule };
+    ($rule:ident, Box) => { Box<$rule> };
+}
+
 macro_rules! rules {
-    ($($(#[$doc:meta])* $rule:ident,)+) => {
-        /// A conclusion. One variant for each rule or small family of rules.
+    ($($(#[$doc:meta])* $rule:ident $(in $in:ident)?,)+) => {
+        /// A conclusion. One variant for each rule or small family of rules. The large ones are boxed: a run has dozens
+        /// of conclusions, and most of them are small.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Rule {
-            $($(#[$doc])* $rule($rule),)+
+            $($(#[$doc])* $rule(held!($rule $(, $in)?)),)+
         }
 
         $(impl From<$rule> for Rule {
             fn from(rule: $rule) -> Rule {
-                Rule::$rule(rule)
+                Rule::$rule(rule.into())
             }
         })+
 
         impl Rule {
             fn conclusion(&self) -> &dyn Conclusion {
                 match self {
-                    $(Rule::$rule(rule) => rule,)+
+                    $(Rule::$rule(rule) => Borrow::<$rule>::borrow(rule),)+
                 }
             }
 
@@ -190,7 +198,7 @@ macro_rules! rules {
                 match self {
                     $(Rule::$rule(_) => {
                         let own = members.iter().map(|(rule, name)| match rule {
-                            Rule::$rule(rule) => Some((rule, *name)),
+                            Rule::$rule(rule) => Some((Borrow::borrow(rule), *name)),
                             _ => None,
                         });
                         $rule::many(&Several { figures, members: own.collect::<Option<Vec<_>>>()? })
@@ -203,7 +211,7 @@ macro_rules! rules {
                 match self {
                     $(Rule::$rule(_) => {
                         let own = members.iter().map(|rule| match rule {
-                            Rule::$rule(rule) => Some((rule, "")),
+                            Rule::$rule(rule) => Some((Borrow::borrow(rule), "")),
                             _ => None,
                         });
                         $rule::brief(&Several { figures: "", members: own.collect::<Option<Vec<_>>>()? })
@@ -223,22 +231,22 @@ rules! {
     Counted,
     Credits,
     /// The user ended a load early.
-    Cut,
+    Cut in Box,
     Drift,
-    Drops,
+    Drops in Box,
     Errors,
-    GeneratorBound,
+    GeneratorBound in Box,
     GeneratorDelay,
     /// A disk of a virtual machine.
     Guest,
     Heat,
     IdleAtPeak,
-    Immature,
+    Immature in Box,
     /// Refused by an instrument in some takes.
     InTakes,
     Late,
-    LogsCompared,
-    LogsFailed,
+    LogsCompared in Box,
+    LogsFailed in Box,
     LogsParts,
     LogsRead,
     LogsSince,
@@ -251,7 +259,7 @@ rules! {
     Redirects,
     SameCores,
     Samples,
-    ServerQuota,
+    ServerQuota in Box,
     Stall,
     Steal,
     Throttled,
@@ -270,7 +278,7 @@ impl Rule {
     }
 
     /// True for what the sentences of a log, a comparison and a page begin with.
-    pub const fn is_told_first(&self) -> bool {
+    pub fn is_told_first(&self) -> bool {
         matches!(self, Rule::LogsFailed(failed) if failed.is_told_first())
     }
 

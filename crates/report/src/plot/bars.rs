@@ -148,7 +148,7 @@ fn value(estimate: Estimate, text: &str, axis: &Axis, (x, bar): (f64, f64)) -> M
 }
 
 fn name(text: &str, centre: f64, step: f64) -> Markup {
-    let lines = wrap(text, step - 6.0);
+    let lines = wrap(text, step - 6.0, 2);
     html! {
         @for (line, y) in lines.iter().zip([HEIGHT - BELOW + 15.0, HEIGHT - BELOW + 28.0]) {
             text x=(Px(centre)) y=(Px(y)) text-anchor="middle" {

@@ -168,23 +168,33 @@ fn ellipsis(text: &str, width: f64) -> String {
     format!("{}…", out.trim_end())
 }
 
-/// At most two lines of a given width, broken at spaces or hyphens, else before a dot or a number, the second cut where needed.
-fn wrap(text: &str, width: f64) -> Vec<String> {
-    if text_width(text) <= width {
-        return vec![text.to_owned()];
+/// At most so many lines of a given width; what does not fit is cut from the last one.
+fn wrap(text: &str, width: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text;
+    while lines.len() + 1 < most
+        && text_width(rest) > width
+        && let Some(at) = line_break(rest, width)
+    {
+        lines.push(rest[..at].trim_end().to_owned());
+        rest = rest[at..].trim_start();
     }
+    lines.push(if text_width(rest) <= width { rest.to_owned() } else { ellipsis(rest, width) });
+    lines
+}
+
+/// Where a line of a given width may end: behind a space or a hyphen, else before a dot, a number or a capital in a word.
+fn line_break(text: &str, width: f64) -> Option<usize> {
     let breaks = text.char_indices().filter(|(_, c)| matches!(c, ' ' | '-' | '/' | '_' | ','));
     let fits = |at: &usize| text_width(text[..*at].trim_end()) <= width;
-    let is_inside =
-        |pair: &[u8]| pair[1] == b'.' || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit();
+    let is_inside = |pair: &[u8]| {
+        pair[1] == b'.'
+            || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+            || pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
+    };
     let pairs = text.as_bytes().windows(2).enumerate().filter(|(_, pair)| is_inside(pair));
     let inside = || pairs.map(|(before, _)| before + 1).rfind(fits);
-    match breaks.map(|(at, c)| at + c.len_utf8()).rfind(fits).or_else(inside) {
-        Some(at) if at < text.len() => {
-            vec![text[..at].trim_end().to_owned(), ellipsis(text[at..].trim_start(), width)]
-        }
-        _ => vec![ellipsis(text, width)],
-    }
+    breaks.map(|(at, c)| at + c.len_utf8()).rfind(fits).or_else(inside).filter(|at| *at < text.len())
 }
 
 /// Values that a figure could not draw, by reason.

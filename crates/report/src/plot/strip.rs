@@ -43,7 +43,10 @@ pub struct Take {
 const COLUMN: f64 = 52.0;
 const MOST_TAKES: usize = 300;
 const HEIGHT: f64 = 270.0;
+/// Below the axis, with two lines of each name.
 const BELOW: f64 = 36.0;
+const NAME_LINES: usize = 4;
+const LINE: f64 = 13.0;
 
 /// The quartiles of sorted values, by linear interpolation.
 fn quartiles(sorted: &[f64]) -> Option<(f64, f64)> {
@@ -81,20 +84,24 @@ impl StripPlot {
         let width = self.size.width().max(margin + columns * COLUMN + 8.0).min(4000.0);
         let step = (width - margin - 8.0) / columns;
         let area = Area { x: margin, y: ABOVE, width: width - margin - 8.0, height: HEIGHT - BELOW - ABOVE };
+        let names: Vec<Vec<String>> =
+            self.series.iter().map(|strip| wrap(&strip.name, step - 6.0, NAME_LINES)).collect();
+        let lines = names.iter().map(Vec::len).max().unwrap_or(0);
+        let height = HEIGHT + LINE * real(lines.saturating_sub(2));
         let drawing = html! {
             (y_grid(&axis, area))
             path class="ax" d={ "M" (Px(area.x)) " " (Px(area.y)) "V" (Px(HEIGHT - BELOW)) "H" (Px(width - 8.0)) } {}
-            @for (i, (strip, takes)) in self.series.iter().zip(&drawn).enumerate() {
+            @for (i, ((strip, takes), lines)) in self.series.iter().zip(&drawn).zip(&names).enumerate() {
                 @let centre = margin + step * (real(i) + 0.5);
                 g class=(series_class(strip.colour)) { (column(strip, takes, &axis, centre, step)) }
-                (name(&strip.name, centre, step))
+                (name(&strip.name, lines, centre))
             }
         };
         let size = if width > 620.0 { Size::Wide } else { self.size };
         PlotFrame {
             caption: &self.caption,
             size,
-            drawing: svg(&self.caption, width, HEIGHT, &drawing),
+            drawing: svg(&self.caption, width, height, &drawing),
             key: Vec::new(),
             notes: left.notes(),
             table: self.table(&axis),
@@ -118,11 +125,10 @@ impl StripPlot {
     }
 }
 
-fn name(text: &str, centre: f64, step: f64) -> Markup {
-    let lines = wrap(text, step - 6.0);
+fn name(text: &str, lines: &[String], centre: f64) -> Markup {
     html! {
-        @for (line, y) in lines.iter().zip([HEIGHT - BELOW + 15.0, HEIGHT - BELOW + 28.0]) {
-            text x=(Px(centre)) y=(Px(y)) text-anchor="middle" {
+        @for (i, line) in lines.iter().enumerate() {
+            text x=(Px(centre)) y=(Px(HEIGHT - BELOW + 15.0 + LINE * real(i))) text-anchor="middle" {
                 (line)
                 @if line.ends_with('…') { title { (text) } }
             }

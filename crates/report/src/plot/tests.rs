@@ -280,10 +280,13 @@ fn names_are_escaped() {
 fn cut_and_wrapped() {
     assert_eq!(ellipsis("short", 100.0), "short");
     assert!(text_width(&ellipsis("a very long label that cannot fit", 80.0)) <= 80.0);
-    assert_eq!(wrap("memory read", 60.0), ["memory", "read"]);
-    assert_eq!(wrap("read100K.99", 60.0), ["read100K", ".99"]);
-    assert_eq!(wrap("write100K", 50.0), ["write", "100K"]);
-    assert_eq!(wrap("unbreakableunbreakable", 60.0).len(), 1);
+    assert_eq!(wrap("memory read", 60.0, 2), ["memory", "read"]);
+    assert_eq!(wrap("read100K.99", 60.0, 2), ["read100K", ".99"]);
+    assert_eq!(wrap("write100K", 50.0, 2), ["write", "100K"]);
+    assert_eq!(wrap("unbreakableunbreakable", 60.0, 4).len(), 1);
+    assert_eq!(wrap("TestDFSIO write throughput", 62.0, 4), ["Test", "DFSIO", "write", "through…"]);
+    assert_eq!(wrap("TestDFSIO write", 40.0, 4), ["Test", "DFSIO", "write"]);
+    assert_eq!(wrap("one two three four five", 30.0, 3).len(), 3);
     assert_eq!(thin(10, 4), [0, 3, 6, 9]);
 }
 

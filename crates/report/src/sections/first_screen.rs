@@ -33,7 +33,7 @@ pub static SECTION: Section = Section::new(0, draw);
 
 fn draw(input: &ReportInput) -> Option<Markup> {
     let (run, _) = input.runs.first()?;
-    let compare = input.compare.as_ref().filter(|doc| !doc.rows.is_empty());
+    let compare = input.compare.as_deref().filter(|doc| !doc.rows.is_empty());
     let left = match compare {
         Some(doc) => {
             let (plot, rest) = forest(doc);

@@ -165,9 +165,34 @@ fn shared(labels: &[String]) -> usize {
     ends.map(|(at, _)| at + 1).rfind(|end| !is_quoted(*end)).unwrap_or(0)
 }
 
+/// The longest run of words, two at least, that stands within all labels, such as `3 nodes 64 MiB`; none of labels
+/// with a command in quotes.
+fn within(labels: &[String]) -> Option<String> {
+    let [first, _, ..] = labels else { return None };
+    if labels.iter().any(|label| label.contains('`')) {
+        return None;
+    }
+    let words: Vec<&str> = first.split(' ').collect();
+    let runs = (2..words.len()).rev().flat_map(|length| words.windows(length));
+    let has = |label: &String, run: &str| {
+        let rest = without(label, run);
+        rest.len() < label.trim().len() && !rest.is_empty()
+    };
+    runs.map(|run| run.join(" ")).find(|run| labels.iter().all(|label| has(label, run)))
+}
+
+/// A label without a run of words.
+fn without(label: &str, run: &str) -> String {
+    format!(" {label} ").replacen(&format!(" {run} "), " ", 1).trim().to_owned()
+}
+
 /// All figures of one run on one axis, each as a share of its own median.
 fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
-    let labels = labels(figures);
+    let mut labels = labels(figures);
+    let within = within(&labels).unwrap_or_default();
+    if !within.is_empty() {
+        labels.iter_mut().for_each(|label| *label = without(label, &within));
+    }
     let (shared, _) = labels.first()?.split_at(shared(&labels));
     let series: Vec<Strip> = figures
         .iter()
@@ -210,8 +235,8 @@ fn relative(figures: &[Figure<'_>], place: Place) -> Option<Markup> {
             "dots = takes as shares of their median, in time order; whisker = 95 % interval"
         }
     };
-    let of =
-        if shared.is_empty() { String::new() } else { format!("{}: ", shared.trim_end_matches([' ', '.'])) };
+    let of = format!("{} {within}", shared.trim_end_matches([' ', '.']));
+    let of = if of.trim().is_empty() { String::new() } else { format!("{}: ", of.trim()) };
     let axis = AxisSpec::new("share of the median", Kind::percent());
     let farthest = series.iter().flat_map(|strip| &strip.takes).map(|take| take.value).fold(0.0, f64::max);
     let plot = StripPlot {
@@ -263,7 +288,30 @@ fn kind_of(figure: &Figure<'_>) -> Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::shared;
+    use super::{shared, within, without};
+
+    #[test]
+    fn words_within_all_labels_are_said_once() {
+        let of = |labels: &[&str]| {
+            let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+            let run = within(&labels)?;
+            Some((labels.iter().map(|label| without(label, &run)).collect::<Vec<_>>(), run))
+        };
+        let (labels, run) =
+            of(&["TeraSort 3 nodes 64 MiB", "DFSIO 3 nodes 64 MiB write", "log 3 nodes 64 MiB wall time"])
+                .unwrap();
+        assert_eq!(
+            (run.as_str(), labels),
+            (
+                "3 nodes 64 MiB",
+                vec!["TeraSort", "DFSIO write", "log wall time"].into_iter().map(str::to_owned).collect()
+            )
+        );
+        assert_eq!(of(&["read 4 KiB", "read 8 KiB"]), None);
+        assert_eq!(of(&["a b", "a b"]), None);
+        assert_eq!(of(&["a `b c` d", "e `b c` f"]), None);
+        assert_eq!((of(&["one a b"]), of(&[])), (None, None));
+    }
 
     #[test]
     fn words_that_all_labels_begin_with_are_said_once() {

@@ -146,6 +146,10 @@ pub fn configuration(doc: &HadoopConfigDoc, look: Look) -> String {
         }
         lines.iter().for_each(|line| out.push_str(&told(line, look)));
     }
+    if !doc.unread.is_empty() {
+        out.push_str("\nNot read:\n");
+        doc.unread.iter().for_each(|one| out.push_str(&below(one, look.columns)));
+    }
     if !doc.missing.is_empty() {
         out.push_str("\nFor Hadoop 3 is missing:\n");
         doc.missing.iter().for_each(|one| out.push_str(&doubt(one, look)));
@@ -171,11 +175,15 @@ fn summary(doc: &HadoopConfigDoc) -> String {
         0 => "nothing looks wrong".to_owned(),
         number => format!("{} below, marked !", count(number, "doubt")),
     };
+    let unread = match doc.unread.len() {
+        0 => String::new(),
+        number => format!("; {} not read", count(number, "file")),
+    };
     match parts.is_empty() {
-        true => format!("{} sets nothing; {doubts}.", doc.folder),
+        true => format!("{} sets nothing; {doubts}{unread}.", doc.folder),
         false => {
             let lines = count(doc.lines.len(), "line");
-            format!("{} in Hadoop 3: of {lines} {}; {doubts}.", doc.folder, parts.join(", "))
+            format!("{} in Hadoop 3: of {lines} {}; {doubts}{unread}.", doc.folder, parts.join(", "))
         }
     }
 }
@@ -315,6 +323,7 @@ mod tests {
                 line("slaves", 1, "", "node1", &slaves),
             ],
             missing: vec![doubt("jobs run in the client alone: set mapreduce.framework.name to yarn")],
+            unread: vec!["/etc/hadoop/hdfs-site.xml:3: no XML: unexpected end of stream".to_owned()],
         };
         insta::assert_snapshot!(configuration(&doc, Look::plain()));
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use model::doc::{LeftOutDoc, LogsDoc, RowDoc, TopDoc, TrafficDoc, VerdictWord, largest_groups};
-use model::finding::{LogsCompared, LogsFailed, LogsSince, Rule};
+use model::finding::{LogsSince, Rule};
 use model::format::{self, Kind, count};
 use model::{Finding, Unit, Validity};
 
@@ -97,7 +97,8 @@ fn each(doc: &LogsDoc, view: View, look: Look) -> String {
 
 /// The client behind most of what was refused.
 fn probe(doc: &LogsDoc, look: Look) -> String {
-    let is_probe = |finding: &&Finding| matches!(finding.rule, Rule::LogsFailed(LogsFailed::Probe { .. }));
+    let is_probe =
+        |finding: &&Finding| matches!(&finding.rule, Rule::LogsFailed(failed) if failed.is_probe());
     let all = doc.findings.iter().filter(is_probe);
     all.map(|finding| hang("", &logs_answers::shown_name(&finding.text()), look.columns)).collect()
 }
@@ -304,14 +305,15 @@ fn said(doc: &LogsDoc, view: View, look: Look) -> String {
     };
     // That all is well is no news, unless two figures stand side by side that it tells apart.
     // Two averages of one label stand in two rows with their names.
-    let is_mean = |finding: &Finding| matches!(finding.rule, Rule::LogsCompared(LogsCompared::Means { .. }));
+    let is_mean =
+        |finding: &Finding| matches!(&finding.rule, Rule::LogsCompared(compared) if compared.is_of_means());
     let is_news = |finding: &&Finding| {
         view.all || finding.state != Validity::Ok || doc.labels.len() > 1 && !is_mean(finding)
     };
     // Failures, probes, where the difference is and since when have their own place.
     let is_placed = |finding: &&Finding| match &finding.rule {
         Rule::LogsFailed(_) | Rule::LogsParts(_) | Rule::LogsSince(_) => false,
-        Rule::LogsCompared(compared) => !matches!(compared, LogsCompared::Slowest { .. }),
+        Rule::LogsCompared(compared) => !compared.is_of_slowest(),
         _ => true,
     };
     doc.findings.iter().filter(is_placed).filter(is_news).map(line).collect()

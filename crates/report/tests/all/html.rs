@@ -11,7 +11,7 @@ use report::sections::ALL;
 fn input() -> ReportInput {
     ReportInput {
         runs: shared([(crate::common::run(), crate::common::data(12, 4, 60))]),
-        compare: Some(crate::common::compare()),
+        compare: Some(crate::common::compare().into()),
         version: "0.1.0".to_owned(),
         command: "boxscore report latest".to_owned(),
         generated: "2026-11-21 06:30 UTC".to_owned(),
@@ -335,7 +335,7 @@ fn several_runs_stand_side_by_side() {
         series.high = series.high.map(|high| high * 0.8);
     }
     two.runs.extend(shared([(other, crate::common::data(12, 4, 60))]));
-    two.compare = Some(crate::common::three());
+    two.compare = Some(crate::common::three().into());
     let text = report(&two);
     sound(&text);
     assert!(text.contains("Trust · nano-2") && text.contains("mini-1, nano-2"));
@@ -344,7 +344,7 @@ fn several_runs_stand_side_by_side() {
     let figures = crate::common::three().ties.len();
     assert_eq!(ranks.matches("class=\"tie\" rowspan=\"2\"").count(), figures);
     assert_eq!(ranks.matches("cannot be told apart: mini-1, ref-epyc-2c<").count(), figures);
-    two.compare = Some(crate::common::compare());
+    two.compare = Some(crate::common::compare().into());
     assert!(!report(&two).contains("<section id=\"ranks\""), "two machines have verdicts");
     assert!(text.len() < 1_000_000, "{} bytes", text.len());
 }

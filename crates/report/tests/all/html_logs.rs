@@ -12,7 +12,7 @@ use report::text::logs::{View, screen};
 fn page(runs: Vec<(RunDoc, model::data::RunData)>, compare: Option<CompareDoc>) -> String {
     report(&ReportInput {
         runs: shared(runs),
-        compare,
+        compare: compare.map(Into::into),
         version: "0.1.0".to_owned(),
         command: "boxscore report hdd ssd".to_owned(),
         generated: "2010-05-02 00:00 UTC".to_owned(),

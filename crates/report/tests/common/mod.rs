@@ -301,7 +301,7 @@ pub fn run() -> RunDoc {
         notes: Vec::new(),
         errors: BTreeMap::new(),
         own_cpu_seconds: Some(0.45),
-        siblings: Vec::new(),
+        siblings: model::doc::Siblings::default(),
         nodes: None,
         logs_side: None,
         beside: None,

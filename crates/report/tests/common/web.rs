@@ -168,7 +168,7 @@ fn raw(load: &Load) -> Vec<Series> {
     let open = load.params.get("arrivals") == Some("poisson");
     for (metric, late) in [("response-times", 1.0), ("service-times", if open { 0.6 } else { 1.0 })] {
         let all = times(load.median * late, load.p99 * late);
-        let points = points(|_| Value::Histogram(all.clone()));
+        let points = points(|_| Value::from(all.clone()));
         out.push(Series {
             key: key(metric, Unit::Second, load.params.clone()),
             better: Better::Neither,

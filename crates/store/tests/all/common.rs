@@ -129,7 +129,7 @@ pub fn full(store: &mut Store, id: &str) -> RunData {
         better: Better::Lower,
         at_ns: 8,
         window_ns: 9,
-        value: Value::Histogram(histogram()),
+        value: histogram().into(),
     });
     second.refusals.push(told("page-cache", Validity::Invalid, &[("bytes", 4096.0)]));
     let mut third = take(2, vec![]);

@@ -65,11 +65,16 @@ fn is_matched(arm: &SideValue<'_, '_>, base: &SideValue<'_, '_>) -> bool {
 
 /// Rows beside which some published machine has several figures, told apart by what only it states.
 pub fn variants(prepared: &[Prepared<'_>], options: &CompareOptions) -> BTreeSet<RowKey> {
+    let with_points: Vec<&Prepared<'_>> =
+        prepared.iter().filter(|side| !side.side.published.is_empty()).collect();
+    if with_points.is_empty() {
+        return BTreeSet::new();
+    }
     let several = |of: &Prepared<'_>, key: &RowKey, better: Better| {
         let conditions = of.conditions(key, options.cards);
         let published =
             |side: &Prepared<'_>| all_published_for(key, &conditions, better, &side.side.published).len() > 1;
-        prepared.iter().any(|side| !side.rows.contains_key(key) && published(side))
+        with_points.iter().any(|side| !side.rows.contains_key(key) && published(side))
     };
     let rows = prepared.iter().flat_map(|side| side.rows.iter().map(move |row| (side, row)));
     rows.filter(|(side, (key, row))| several(side, key, row.better))

@@ -3,6 +3,8 @@
 //! A doubt about an arm belongs to that arm alone; one about a whole run that several sides share is said once, under
 //! none of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::data::RunData;
 use model::finding::Subject;
 use model::id::short;
@@ -36,24 +38,32 @@ fn about(run: &RunData, ruling: &Ruling) -> Option<String> {
     run.plan.arms.iter().any(|arm| arm.name == named).then(|| named.to_owned())
 }
 
-/// The doubts of all sides as findings, in the order of the sides.
-pub fn findings(prepared: &[Prepared<'_>]) -> Vec<Finding> {
-    let sides = |run: &str| {
-        let has = |side: &&Prepared<'_>| side.side.runs.iter().any(|own| own.head.id == run);
-        prepared.iter().filter(has).count()
-    };
+/// Takes the doubts of all sides as findings, in the order of the sides.
+pub fn findings(prepared: &mut [Prepared<'_>]) -> Vec<Finding> {
+    let mut sides: BTreeMap<&str, usize> = BTreeMap::new();
+    for side in prepared.iter().map(|side| side.side) {
+        let runs: BTreeSet<&str> = side.runs.iter().map(|run| run.head.id.as_str()).collect();
+        runs.into_iter().for_each(|run| *sides.entry(run).or_default() += 1);
+    }
     let mut all: Vec<Finding> = Vec::new();
+    // The places of those under each side, and of those under none: findings of two sides differ in their side.
+    let mut places: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for side in prepared {
-        for doubt in &side.doubts {
-            let subject = match &doubt.arm {
-                None if sides(&doubt.run) > 1 => doubt.finding.subject.clone(),
-                arm => named(&side.side.name, doubt.finding.subject.clone(), arm.as_deref()),
+        for doubt in std::mem::take(&mut side.doubts) {
+            let is_shared =
+                doubt.arm.is_none() && sides.get(doubt.run.as_str()).is_some_and(|count| *count > 1);
+            let name = (!is_shared).then_some(side.side.name.as_str());
+            let subject = match name {
+                None => doubt.finding.subject,
+                Some(name) => named(name, doubt.finding.subject, doubt.arm.as_deref()),
             };
             // A figure is doubtful in one run of several.
             let is_of_one = side.side.runs.len() > 1 && subject.figure().is_some();
             let subject = if is_of_one { subject.of_run(short(&doubt.run)) } else { subject };
-            let finding = Finding { subject, ..doubt.finding.clone() };
-            if !all.contains(&finding) {
+            let finding = Finding { subject, ..doubt.finding };
+            let said = places.entry(name).or_default();
+            if said.iter().all(|at| all[*at] != finding) {
+                said.push(all.len());
                 all.push(finding);
             }
         }
@@ -70,10 +80,12 @@ fn named(side: &str, subject: Subject, arm: Option<&str>) -> Subject {
 
 #[cfg(test)]
 mod tests {
+    use model::doc::MachineDoc;
     use model::finding::{About, FigureName};
     use model::plan::Takes;
     use model::{Arm, Params, Plan};
 
+    use super::super::side::Side;
     use super::*;
     use crate::loads::planted::{empty, load_in};
 
@@ -118,6 +130,46 @@ mod tests {
         assert_eq!(subjects("a=1"), ["web throughput [a=1]", "the run"]);
         assert_eq!(subjects("a=2"), ["web throughput [a=2]", "the run", "web throughput [a=2]"]);
         assert_eq!(about(&run, &rulings[2]), None);
+    }
+
+    /// The subjects of the findings of these sides, each a name, its arm and its runs; every run has one doubt about
+    /// the whole run and one about its first arm.
+    fn told(sides: &[(&str, Option<&str>, Vec<&RunData>)]) -> Vec<String> {
+        let doubt = |run: &RunData, arm: Option<&str>| Doubt {
+            finding: Finding::foreign("k", Validity::Doubtful, "doubtful")
+                .about(arm.map_or(Subject::RUN, of)),
+            run: run.head.id.clone(),
+            arm: arm.map(str::to_owned),
+        };
+        let given: Vec<Side<'_>> = sides
+            .iter()
+            .map(|(name, arm, runs)| Side {
+                arm: arm.map(str::to_owned),
+                runs: runs.clone(),
+                ..Side::new(name, MachineDoc { id: String::new(), name: (*name).to_owned() })
+            })
+            .collect();
+        let ready = |side| {
+            let mut prepared = Prepared::new(side);
+            for run in &side.runs {
+                prepared.doubts.extend([doubt(run, None), doubt(run, Some("a=1"))]);
+            }
+            prepared
+        };
+        let mut prepared: Vec<Prepared<'_>> = given.iter().map(ready).collect();
+        findings(&mut prepared).into_iter().map(|finding| finding.subject.to_string()).collect()
+    }
+
+    #[test]
+    fn what_sides_share_is_said_under_none_and_nothing_twice() {
+        let (mut one, mut other) = (run(), run());
+        (one.head.id, other.head.id) = ("1".to_owned(), "2".to_owned());
+        let apart = told(&[("x", None, vec![&one]), ("y", None, vec![&other])]);
+        assert_eq!(apart, ["x", "x: web throughput [a=1]", "y", "y: web throughput [a=1]"]);
+        let arms = told(&[("a=1", Some("a=1"), vec![&one]), ("a=2", Some("a=2"), vec![&one])]);
+        assert_eq!(arms, ["", "a=1: web throughput", "a=2: web throughput [a=1]"]);
+        // A file may have a run twice: no other side has it.
+        assert_eq!(told(&[("x", None, vec![&one, &one])])[0], "x");
     }
 
     #[test]

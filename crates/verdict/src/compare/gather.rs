@@ -65,7 +65,8 @@ pub fn gather<'a>(
     let (before, history): (Vec<_>, Vec<_>) = known.iter().map(|list| noise::newest(list)).unzip();
     let hand = [arm, base].into_iter().flatten().filter(|entry| entry.worth.is_some());
     let ids = before.into_iter().flatten().chain(hand.map(|entry| entry.run.head.id.as_str()));
-    let ids = ids.map(str::to_owned).collect();
+    let ids: BTreeSet<&str> = ids.collect();
+    let ids = ids.into_iter().map(str::to_owned).collect();
     let hosts = [arm, base].into_iter().flatten().map(|entry| noise::host(entry.run));
     let host = hosts.max().unwrap_or(model::Host::Unknown);
     let host = if by_box { replicate::OF_A_TYPE } else { host };

@@ -61,6 +61,12 @@ impl Pairs {
     pub fn rows(&self, arm: usize, base: usize) -> &[Judged] {
         self.judged.get(&(arm, base)).map_or(&[], Vec::as_slice)
     }
+
+    /// The rows of every side against the first one, in the order of the sides, and [`Pairs::unlike`].
+    pub fn into_rows_of_base(self) -> (impl Iterator<Item = Judged>, Vec<Finding>) {
+        let of_base = self.judged.into_iter().filter(|((_, base), _)| *base == 0);
+        (of_base.flat_map(|(_, rows)| rows), self.unlike)
+    }
 }
 
 /// The rows of one pair of sides, after Holm's correction.
@@ -106,7 +112,9 @@ pub fn family<'a>(
         stats::holm(&drafts.iter().zip(&p).map(of_family).collect::<Vec<_>>())
     };
     let corrected = [holm(false), holm(true)];
-    let mut judged: Vec<Vec<Judged>> = pairs.iter().map(|_| Vec::new()).collect();
+    let mut counts = vec![0; pairs.len()];
+    drafts.iter().for_each(|draft| counts[draft.place] += 1);
+    let mut judged: Vec<Vec<Judged>> = counts.into_iter().map(Vec::with_capacity).collect();
     for (at, (draft, found)) in drafts.into_iter().zip(found).enumerate() {
         let which = usize::from(draft.row.headline);
         let (place, p_holm) = (draft.place, corrected[which][at]);
@@ -486,7 +494,7 @@ fn judge_by(found: &Found, corrected: &Corrected, better: Better, wider: f64) ->
 }
 
 fn noise_runs(found: &Found) -> Vec<String> {
-    if let Found::Runs(_, sources) = found { sources.ids.iter().cloned().collect() } else { Vec::new() }
+    if let Found::Runs(_, sources) = found { sources.ids.clone() } else { Vec::new() }
 }
 
 /// The reason that tells by how much the interval was widened, where the verdict stands nevertheless.

@@ -1,7 +1,5 @@
 //! A judged row of two sides, and what its verdict rests on.
 
-use std::collections::BTreeSet;
-
 use model::doc::RowDoc;
 use model::why::Reason;
 use stats::{Between, Effect, Margin, Paired, Verdict};
@@ -30,7 +28,8 @@ pub enum Found {
 
 /// The runs that the noise came from.
 pub struct Sources {
-    pub ids: BTreeSet<String>,
+    /// Each once, sorted.
+    pub ids: Vec<String>,
     /// Each box is worth one value.
     pub by_box: bool,
 }

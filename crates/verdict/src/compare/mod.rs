@@ -43,6 +43,7 @@ use std::rc::Rc;
 use model::card;
 use model::doc::{CompareDoc, Paragraph, RowDoc};
 
+use judged::Judged;
 use prepared::Prepared;
 use side::arm_doc;
 
@@ -63,22 +64,26 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
     let served = served::of_sides(&prepared);
     let pairs = judge::Pairs::new(&prepared, &served, options);
     prepared.iter_mut().for_each(|side| side.keep(options));
-    let arms = 1..prepared.len();
-    let mut rows: Vec<RowDoc> =
-        arms.clone().flat_map(|arm| rows(&pairs, arm, &prepared[0], options)).collect();
-    for row in &mut rows {
-        row.card = card::find(options.cards, &row.instrument);
-    }
-    cost::of_rows(&mut rows, &sides);
     let (ranks, ties) = ranking::ranks(&pairs, &prepared);
+    let levels = footnotes::levels(&pairs, &prepared, options);
+    // A published machine has points, which have no part in an index.
+    let index = (1..prepared.len())
+        .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
+        .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
+        .collect();
+    let (judged, unlike) = pairs.into_rows_of_base();
+    let mut rows = prepared.first().map(|base| shown(judged, base, options)).unwrap_or_default();
+    cost::of_rows(&mut rows, &sides);
     let mut footnotes = [shared, footnotes::footnotes(&prepared, options)].concat();
     footnotes.extend(footnotes::bases(&rows, &prepared));
     footnotes.extend(footnotes::single(&rows, &prepared));
     footnotes.extend(footnotes::sources(&rows).filter(|_| options.sources));
     footnotes.extend(footnotes::unranked(&prepared));
-    footnotes.extend(footnotes::levels(&pairs, &prepared, options));
+    footnotes.extend(levels);
     footnotes.extend(served::footnote(&rows));
-    let findings = [doubts::findings(&prepared), served::findings(&pairs.unlike, &served)].concat();
+    let mut findings = doubts::findings(&mut prepared);
+    findings.extend(served::findings(&unlike, &served));
+    findings.shrink_to_fit();
     let mut doc = CompareDoc {
         cards: options.cards,
         schema: "boxscore.compare/1".to_owned(),
@@ -93,11 +98,7 @@ pub fn compare(sides: &[Side<'_>], options: &CompareOptions) -> CompareDoc {
         rows,
         ranks,
         ties,
-        // A published machine has points, which have no part in an index.
-        index: arms
-            .filter(|arm| !sides[0].runs.is_empty() && !sides[*arm].runs.is_empty())
-            .flat_map(|arm| ranking::indexes(&pairs, &prepared, arm, options))
-            .collect(),
+        index,
         value: Vec::new(),
         next_step: None,
         scaling: crate::scaling::of_sides(&prepared, options.cards),
@@ -148,12 +149,15 @@ pub fn apart(sides: &[Side<'_>], options: &CompareOptions) -> Vec<Apart> {
     arms.iter().flat_map(apart).collect()
 }
 
-/// The rows of one arm that are shown: headlines, points, and with `all` everything.
-fn rows(pairs: &judge::Pairs, arm: usize, base: &Prepared<'_>, options: &CompareOptions) -> Vec<RowDoc> {
-    let shown = |row: &RowDoc| options.all || row.headline || row.point;
-    let with_index = |judged: &judged::Judged| RowDoc {
-        index: ranking::index_of(base, &judged.key, options).filter(|_| !judged.row.point),
-        ..judged.row.clone()
+/// The rows that are shown, with their card and index: headlines, points, and with `all` everything.
+fn shown(judged: impl Iterator<Item = Judged>, base: &Prepared<'_>, options: &CompareOptions) -> Vec<RowDoc> {
+    let is_shown = |row: &RowDoc| options.all || row.headline || row.point;
+    let whole = |Judged { row, key, .. }: Judged| RowDoc {
+        index: ranking::index_of(base, &key, options).filter(|_| !row.point),
+        card: card::find(options.cards, &row.instrument),
+        ..row
     };
-    pairs.rows(arm, 0).iter().filter(|judged| shown(&judged.row)).map(with_index).collect()
+    let mut rows: Vec<RowDoc> = judged.filter(|judged| is_shown(&judged.row)).map(whole).collect();
+    rows.shrink_to_fit();
+    rows
 }

@@ -32,6 +32,7 @@ pub fn prepare<'a>(side: &'a Side<'a>, dropped: &BTreeSet<String>, options: &Com
     prepared.order.retain(|key| !ambiguous.contains(key));
     prepared.rows.retain(|key, _| !ambiguous.contains(key));
     prepared.ambiguous = ambiguous;
+    prepared.doubts.shrink_to_fit();
     stand_for_all(&mut prepared, options);
     prepared
 }
@@ -90,7 +91,9 @@ fn add_run<'a>(
         let named = |name: &str| across.contains(name) || key.params.get(name).is_some();
         let mut given = row.series.key.params.clone();
         given.retain(|name, _| named(name));
-        let new = || SideRow { given, better, headline: true, entries: Vec::new() };
+        // Most rows of many sides have one run: room for more would be most of what they take.
+        let room = prepared.side.runs.len().min(HISTORY_MAX + 1);
+        let new = || SideRow { given, better, headline: true, entries: Vec::with_capacity(room) };
         let known = prepared.rows.entry(key).or_insert_with(new);
         known.headline &= headline;
         known.entries.push(entry);

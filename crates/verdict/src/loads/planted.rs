@@ -158,7 +158,6 @@ pub fn times(run: &mut RunData, seqs: &[u64], metric: &str, given: &str, microse
     for (time, count) in microseconds {
         histogram.record_n(time * 1000, *count);
     }
-    let points: Vec<(u64, Value)> =
-        seqs.iter().map(|seq| (*seq, Value::Histogram(histogram.clone()))).collect();
+    let points: Vec<(u64, Value)> = seqs.iter().map(|seq| (*seq, Value::from(histogram.clone()))).collect();
     series(run, "web", metric, params(given), "", &points);
 }

@@ -65,7 +65,7 @@ pub fn rule(index: &RunIndex<'_>) -> Vec<Ruling> {
 
 /// True if the rule made a series a lower bound.
 pub fn doubts(rulings: &[Ruling], series: usize) -> bool {
-    let is_bound = |rule: &Rule| matches!(rule, Rule::GeneratorBound(GeneratorBound::Bound(_)));
+    let is_bound = |rule: &Rule| matches!(rule, Rule::GeneratorBound(bound) if bound.is_bound());
     rulings.iter().any(|ruling| is_bound(&ruling.finding.rule) && ruling.reach.contains(&series))
 }
 

@@ -3,7 +3,7 @@
 //! A file is known by its name and its bytes; a stream by what it is told of these. Nothing is given of an input that
 //! could not be read to its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use logs::aggregate::{Aggregate, Settings};
 use logs::parts::{Files, Key, Made, Of, Part, Parts, Read, take_skips};
 use logs::read::tally::{Side, Wants};
-use logs::read::{Besides, COUNTED, Input, Keyed, Options, Outcome, Source, Start, Watch};
+use logs::read::{Besides, COUNTED, Input, Options, Outcome, Source, Watch};
 
 use super::streaming::{Reporter, Split};
 use crate::access_logs::UNLABELLED;
-use crate::access_logs::inputs::{Formats, Opened, expanded, labelled};
+use crate::access_logs::inputs::{Formats, Opened, Seen, expanded, labelled};
 use crate::error::CliError;
 
 /// The time after which a task says how far it is.
@@ -54,7 +54,7 @@ enum Place {
     /// Known, from here on.
     From(u64),
     /// Told by the lines.
-    Keyed(Start),
+    Keyed,
     Unknown,
 }
 
@@ -101,6 +101,16 @@ impl Mapper {
         if part.is_some() && all.len() != 1 {
             return Err(CliError::usage(format!("--part is of one file, and there are {}", all.len())));
         }
+        let labels: BTreeSet<&str> = all.iter().map(|(label, _)| *label).collect();
+        if self.made.one_label && labels.len() > 1 {
+            let list = labels.into_iter().collect::<Vec<_>>();
+            let what = format!("--one-label: there are {}: {}", list.len(), list.join(", "));
+            return Err(CliError::usage(what));
+        }
+        let mut seen = Seen::default();
+        for (label, path) in &all {
+            seen.shared(label, path)?;
+        }
         let mut mapped = Mapped::default();
         for (label, path) in all {
             let (name, from) = (path.display().to_string(), part.map_or(0, |part| part.start));
@@ -116,21 +126,17 @@ impl Mapper {
         let is_named = known.name.is_some();
         let name =
             known.name.or_else(|| Some(self.split.as_ref()?.file.clone())).unwrap_or_else(|| "-".to_owned());
-        let (stream, place): (Box<dyn std::io::Read + Send>, Place) = if known.is_keyed {
-            let keyed = Keyed::new(stdin, known.end);
-            let start = keyed.start();
-            (Box::new(keyed), Place::Keyed(start))
+        let (source, place) = if known.is_keyed {
+            (Source::Keyed { stream: stdin, end: known.end }, Place::Keyed)
         } else {
             let from = known.offset.or(is_named.then_some(0));
-            (stdin, from.map_or(Place::Unknown, Place::From))
+            (Source::Stream(stdin), from.map_or(Place::Unknown, Place::From))
         };
-        let opened = Opened::new(&name, Source::Stream(stream), &self.formats);
+        let opened = Opened::new(&name, source, &self.formats);
         let opened = opened.map_err(|why| CliError::data(self.told(&name, &why)))?;
-        let from = match &place {
-            Place::From(from) => *from,
-            // The first lines were looked at, so that it is known where they are.
-            Place::Keyed(start) => start.get().unwrap_or(0),
-            Place::Unknown => 0,
+        let from = match place {
+            Place::From(from) => from,
+            Place::Keyed | Place::Unknown => 0,
         };
         let mut mapped = Mapped::default();
         self.one(&self.label, name, opened, (place, Some(from..u64::MAX)), &mut mapped)?;
@@ -170,11 +176,10 @@ impl Mapper {
         into.count(&whole.aggregate);
         sides.iter().flat_map(|sides| sides.iter()).for_each(|side| into.count(&side.aggregate));
         let file = outcome.files.first();
-        let end = file.map_or(0, |file| file.end);
-        let place = match place {
-            Place::From(from) => Some((from, end)),
-            Place::Keyed(start) => start.get().map(|from| (from, end)),
-            Place::Unknown => None,
+        let place = match (place, file) {
+            (Place::From(from), file) => Some((from, file.map_or(0, |file| file.end))),
+            (Place::Keyed, Some(file)) if file.lines > 0 => Some((file.start, file.end)),
+            (Place::Keyed | Place::Unknown, _) => None,
         };
         let read = Read {
             name,

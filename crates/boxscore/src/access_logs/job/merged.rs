@@ -55,14 +55,19 @@ pub fn add(parts: &mut Parts, path: &Path) -> Result<u64, CliError> {
     })
 }
 
-/// True if a file begins as parts do, or is packed: of aggregates nothing is.
+/// True if a file begins as parts do, or is packed: of aggregates nothing is. A pipe is read once, and holds parts.
 fn holds_parts(path: &Path) -> Result<bool, CliError> {
-    if path == Path::new("-") {
+    let is_pipe = |about: std::fs::Metadata| !about.is_file() && !about.is_dir();
+    if path == Path::new("-") || std::fs::metadata(path).is_ok_and(is_pipe) {
         return Ok(true);
     }
+    let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
-    read.map_err(|error| CliError::data(format!("{}: {error}", path.display())))?;
+    read.map_err(|error| wrong(error.to_string()))?;
+    if start.is_empty() {
+        return Err(wrong("it is empty: what was to write it has written nothing".to_owned()));
+    }
     Ok(Parts::are_begun_by(&start) || is_packed(&start))
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use logs::parts::failure;
+use logs::parts::{Made, failure};
 
 use super::settings::{full, made, wants};
 use crate::access_logs::job::mapper::{Mapped, Mapper, Stdin};
@@ -15,7 +15,7 @@ use crate::out;
 
 const AFTER: &str = "\
 Examples:
-  ls *.gz | xargs -n 8 -P 4 boxscore logs map --format combined+D | boxscore logs reduce > all.parts
+  printf '%s\\0' *.gz | xargs -0 -n 8 -P 4 boxscore logs map --format combined+D | boxscore logs reduce > all.parts
   boxscore logs --merge all.parts                 the result, stored and compared as that of the logs
   seq 0 1000000000 \"$(stat -c %s big.log)\" | parallel boxscore logs map --format combined+D --part {}+1000000000 big.log
   boxscore logs map --label ssd --cut '2026-11-22 14:00' --name a.log < a.log
@@ -59,6 +59,9 @@ pub struct MapArgs {
     /// Keep the mix too, for --profile-out
     #[arg(long, conflicts_with = "cut")]
     pub mix: bool,
+    /// No other label will be merged with this one: leave out what labels are compared by, which costs time
+    #[arg(long, conflicts_with = "cut")]
+    pub one_label: bool,
     /// The lines that begin in these bytes of FILE: FROM+LENGTH, or FROM-TO
     #[arg(long, value_name = "BYTES", requires = "files")]
     pub part: Option<String>,
@@ -66,7 +69,8 @@ pub struct MapArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     pub name: Option<String>,
     /// Where the first line of stdin begins in its file, unpacked [default with --name: 0]
-    #[arg(long, value_name = "BYTES", conflicts_with_all = ["files", "keyed"])]
+    #[arg(long, value_name = "BYTES", conflicts_with_all = ["files", "keyed"],
+          value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub offset: Option<u64>,
     /// Each line of stdin has its offset and a tab in front of it, as Hadoop gives keys of text
     #[arg(long, conflicts_with = "files")]
@@ -97,7 +101,7 @@ pub fn run(args: &MapArgs) -> Result<u8, CliError> {
     }?;
     mapped.report(reporter);
     for line in mapped.parts.lines().map_err(|error| CliError::data(error.to_string()))? {
-        out::print(&format!("{line}\n"));
+        out::print_together(&format!("{line}\n"));
     }
     Ok(0)
 }
@@ -105,7 +109,8 @@ pub fn run(args: &MapArgs) -> Result<u8, CliError> {
 /// Maps what the arguments say.
 fn asked(args: &MapArgs, reporter: Reporter) -> Result<Mapped, CliError> {
     let part = args.part.as_deref().map(range).transpose()?;
-    let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.mix);
+    let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.mix)?;
+    let made = Made { one_label: args.one_label, ..made };
     let mapper = Mapper {
         settings: full(&made)?,
         wants: wants(&made)?,
@@ -118,6 +123,9 @@ fn asked(args: &MapArgs, reporter: Reporter) -> Result<Mapped, CliError> {
         split: Split::of_task(),
     };
     let reads_stdin = args.files.is_empty() || args.files == ["-"];
+    if reads_stdin && part.is_some() {
+        return Err(CliError::usage("--part is of a file, and stdin is none: --offset says where it begins"));
+    }
     if reads_stdin {
         let (name, offset) = (args.name.clone(), args.offset);
         return mapper.stdin(Stdin { name, offset, is_keyed: args.keyed, end: None });

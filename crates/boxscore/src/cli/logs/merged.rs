@@ -2,14 +2,14 @@
 //! for the logs.
 
 use logs::aggregate::Settings;
-use logs::parts::Whole;
+use logs::parts::{Made, Whole};
 use store::Store;
 
 use super::settings::{each_once, full, made, wants};
-use super::{Gathered, LogsArgs};
-use crate::access_logs::Formats;
+use super::{Gathered, LogsArgs, compares};
 use crate::access_logs::job::hadoop;
 use crate::access_logs::job::merged::{self, Merged};
+use crate::access_logs::{Formats, labels_of};
 use crate::error::CliError;
 use crate::fleet::reach::span;
 
@@ -40,7 +40,9 @@ impl Parts {
 
     /// Has Hadoop read the logs. What is wrong with the arguments is said before.
     fn of_jobs(args: &LogsArgs) -> Result<Parts, CliError> {
-        let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.profile_out.is_some());
+        let made = made(&args.by, &args.conditions, args.cut.as_deref(), args.profile_out.is_some())?;
+        let labels = labels_of(&args.files)?;
+        let made = Made { one_label: !compares(args, &labels), ..made };
         full(&made)?;
         wants(&made)?;
         let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
@@ -68,13 +70,17 @@ impl Parts {
         if !args.hadoop && !args.by.is_empty() && args.by != made.by {
             return Err(unlike("--by", &args.by, &made.by));
         }
-        let conditions = each_once(&args.conditions);
+        let conditions = each_once(&args.conditions)?;
         if !conditions.is_empty() && conditions != made.conditions {
             return Err(unlike("--where", &conditions, &made.conditions));
         }
         if args.profile_out.is_some() && !made.mix {
             return Err(CliError::usage("--profile-out: the parts were made without the mix")
                 .hint("map the logs again with --mix"));
+        }
+        if args.out.is_some() && made.one_label {
+            return Err(CliError::usage("--out: the parts were made for one label alone")
+                .hint("map the logs again without --one-label"));
         }
         for (flag, is_given) in [("--out", args.out.is_some()), ("--profile-out", args.profile_out.is_some())]
         {

@@ -50,7 +50,7 @@ fn reduce(args: &ReduceArgs) -> Result<u8, CliError> {
     }
     let mut keys = 0;
     for line in parts.lines().map_err(|error| CliError::data(error.to_string()))? {
-        out::print(&format!("{line}\n"));
+        out::print_together(&format!("{line}\n"));
         keys += 1;
     }
     let reporter = Reporter::new(args.hadoop_counters);

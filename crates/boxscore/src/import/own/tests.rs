@@ -77,7 +77,7 @@ fn run(values: &[u64], text: &str, recorded: &[u64]) -> RunData {
         value: Value::Number(f64::from_bits(*bits)),
     };
     let mut points: Vec<Point> = values.iter().enumerate().map(point).collect();
-    points.push(Point { value: Value::Histogram(histogram), ..points[0].clone() });
+    points.push(Point { value: histogram.into(), ..points[0].clone() });
     let facts = vec![
         Fact::number("a", number(0), Unit::Count, text),
         Fact::text("b", text, ""),

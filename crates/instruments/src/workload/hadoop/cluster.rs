@@ -23,7 +23,7 @@ use super::node_use;
 use super::rest::{Door, HDFS_STATE};
 use super::settings::{self, Node, Ports};
 use super::sizing::{Facts, Sizes, sizes};
-use super::states::{hdfs_state, yarn_state};
+use super::states::{hdfs_state, manager_state, yarn_state};
 use super::theirs::Theirs;
 use crate::progress;
 use crate::workload::guard;
@@ -365,13 +365,17 @@ impl Cluster {
         })?;
         said("its history server");
         self.add(HISTORY_SERVER, master, heaps.history_server)?;
-        self.wait("YARN is not ready", |cluster| {
-            let metrics = cluster.resource_manager().get("/ws/v1/cluster/metrics")?;
-            yarn_state(&metrics, many)
-        })?;
+        self.wait("YARN is not ready", |cluster| cluster.yarn_is_ready(many))?;
         self.wait("the history server is not ready", |cluster| {
             cluster.history()?.get("/ws/v1/history/info").map(|_| ())
         })
+    }
+
+    /// Fails unless YARN takes jobs and has so many nodes. They may register before it takes jobs.
+    fn yarn_is_ready(&self, nodes: f64) -> Result<(), String> {
+        let manager = self.resource_manager();
+        manager_state(&manager.get("/ws/v1/cluster/info")?)?;
+        yarn_state(&manager.get("/ws/v1/cluster/metrics")?, nodes)
     }
 
     fn add(&mut self, kind: super::daemon::Kind, node: &str, heap: u64) -> Result<(), String> {
@@ -453,10 +457,7 @@ impl Cluster {
                 _ => Err("a DataNode counts as dead".to_owned()),
             }
         })?;
-        self.wait(&format!("{node} is not back in YARN"), |cluster| {
-            let metrics = cluster.resource_manager().get("/ws/v1/cluster/metrics")?;
-            yarn_state(&metrics, many)
-        })
+        self.wait(&format!("{node} is not back in YARN"), |cluster| cluster.yarn_is_ready(many))
     }
 
     /// Fails when a daemon has ended, or a node on another host is lost.

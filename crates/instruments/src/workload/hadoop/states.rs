@@ -27,6 +27,16 @@ pub(super) fn yarn_state(answer: &Value, nodes: f64) -> Result<(), String> {
     }
 }
 
+/// Fails, with its state, unless a ResourceManager takes jobs.
+pub(super) fn manager_state(info: &Value) -> Result<(), String> {
+    let of = |key: &str| text(info, &["clusterInfo", key]);
+    match (of("state"), of("haState")) {
+        (Some("STARTED"), None | Some("ACTIVE")) => Ok(()),
+        (Some("STARTED"), Some(other)) => Err(format!("it is {}", other.to_lowercase())),
+        (state, _) => Err(format!("its state is {}", state.unwrap_or("unknown"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +56,18 @@ mod tests {
         assert_eq!(yarn(2), Ok(()));
         assert_eq!(yarn(0).unwrap_err(), "0 of 2 NodeManagers are there");
         assert!(yarn_state(&serde_json::json!({}), 1.0).is_err());
+    }
+
+    #[test]
+    fn a_manager_that_starts_or_stands_by_takes_no_jobs() {
+        let of = |state: &str, role: &str| {
+            manager_state(&serde_json::json!({"clusterInfo": {"state": state, "haState": role}}))
+        };
+        assert_eq!(of("STARTED", "ACTIVE"), Ok(()));
+        assert_eq!(of("STARTED", "INITIALIZING").unwrap_err(), "it is initializing");
+        assert_eq!(of("STARTED", "STANDBY").unwrap_err(), "it is standby");
+        assert_eq!(of("INITED", "ACTIVE").unwrap_err(), "its state is INITED");
+        assert_eq!(manager_state(&serde_json::json!({"clusterInfo": {"state": "STARTED"}})), Ok(()));
+        assert!(manager_state(&serde_json::json!({})).is_err());
     }
 }

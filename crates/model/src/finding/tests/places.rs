@@ -35,9 +35,9 @@ pub fn place(rule: &Rule) -> usize {
             Counter::ThermalThrottle => 24,
         },
         Rule::Credits(Credits { soaked, .. }) => 99 + usize::from(*soaked),
-        Rule::Cut(Cut { .. }) => 25,
+        Rule::Cut(_) => 25,
         Rule::Drift(drift) => of_drift(drift),
-        Rule::Drops(drops) => match drops {
+        Rule::Drops(drops) => match **drops {
             Drops::NotCounted => 29,
             Drops::Nothing => 30,
             Drops::Dropped { .. } => 31,
@@ -47,7 +47,7 @@ pub fn place(rule: &Rule) -> usize {
         Rule::GeneratorDelay(delay) => of_delay(delay),
         Rule::Heat(heat) => of_heat(heat),
         Rule::IdleAtPeak(idle) => of_idle(idle),
-        Rule::Immature(Immature { .. }) => 48,
+        Rule::Immature(_) => 48,
         Rule::InTakes(InTakes { .. }) => 49,
         Rule::Late(late) => of_late(late),
         Rule::Guest(Guest) => 53,

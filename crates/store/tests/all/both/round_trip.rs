@@ -42,7 +42,7 @@ fn everything_of_a_run_comes_back() {
     assert_eq!(data.series[0].points[0].phase, Phase::WarmUp);
     assert_eq!(data.series[0].points[2].phase, Phase::Measured);
     assert_eq!(data.series[1].key.arm, "thp=off");
-    assert_eq!(data.series[1].points[0].value, Value::Histogram(histogram()));
+    assert_eq!(data.series[1].points[0].value, Value::from(histogram()));
     assert_eq!(data.takes[2].fault, Some(fault()));
     assert_eq!(data.takes[1].refusals[0].evidence()["bytes"], 4096.0);
     assert_eq!(data.notes[0], Note { body: NoteBody::remark("pinning", "cpu 0"), at_ns: Some(0) });

@@ -119,11 +119,11 @@ fn differing(pools: &[Pool<'_>], asked: &AskedRatio) -> Vec<String> {
 
 /// Doubts of the rules, under the side that each is about.
 fn doubted(pools: &[Pool<'_>], asked: &AskedRatio) -> Vec<model::Finding> {
-    let prepared: Vec<Prepared<'_>> = pools
+    let mut prepared: Vec<Prepared<'_>> = pools
         .iter()
         .map(|pool| Prepared { doubts: pool.doubts(asked), ..Prepared::new(pool.side) })
         .collect();
-    doubts::findings(&prepared)
+    doubts::findings(&mut prepared)
 }
 
 /// Caveats: what a point is, what is not like with like, what an interval leaves out.

@@ -4,7 +4,7 @@
 //! the box may do better: what is enough of it is enough.
 
 use model::Validity;
-use model::finding::{GeneratorBound, Rule};
+use model::finding::Rule;
 
 use crate::ruling::Ruling;
 
@@ -60,7 +60,7 @@ impl Ruled {
             if finding.state < Validity::Doubtful {
                 continue;
             }
-            if matches!(finding.rule, Rule::GeneratorBound(GeneratorBound::Bound(_))) {
+            if matches!(&finding.rule, Rule::GeneratorBound(bound) if bound.is_bound()) {
                 ruled.bound.get_or_insert_with(|| finding.text());
                 continue;
             }

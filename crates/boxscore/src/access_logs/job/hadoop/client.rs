@@ -128,12 +128,12 @@ impl Client {
             self.work = work;
             // What takes it away must be there before it is.
             self.prepare_to_leave(true)?;
-            match self.shell(&["-mkdir", &self.work.home]) {
-                Ok(_) => return Ok(()),
-                // The folder may have been made all the same: the script is still that of this one.
-                Err(error) if self.cut().is_some() => return Err(error),
-                Err(error) => why.push(error.message),
+            let Err(error) = self.shell(&["-mkdir", &self.work.home]) else { return Ok(()) };
+            // The folder may have been made all the same: the script is still that of this one.
+            if let Some(cut) = self.cut() {
+                return Err(cut);
             }
+            why.push(error.message);
         }
         Err(CliError::data(why.join("; ")))
     }

@@ -96,22 +96,88 @@ pub fn hosts(text: &str) -> Vec<Entry> {
     text.lines().enumerate().map(entry).filter(|entry| !entry.value.is_empty()).collect()
 }
 
-/// The variables that a shell's file sets, one a line: `export NAME=VALUE`, with or without `export` and quotes.
+/// The variables that a shell's file sets for what it starts: `NAME=VALUE`, `export` with one or several, behind a
+/// condition (`[ -d x ] && export ...`), with `+=`. A value that goes on in the next line is cut there.
 pub fn variables(text: &str) -> Vec<Entry> {
-    text.lines().enumerate().filter_map(|(at, line)| variable(at as u64 + 1, line)).collect()
+    text.lines().enumerate().flat_map(|(at, line)| assignments(at as u64 + 1, line)).collect()
 }
 
-fn variable(line: u64, text: &str) -> Option<Entry> {
-    let text = text.trim();
-    let text = text.strip_prefix("export ").unwrap_or(text).trim_start();
-    let (name, value) = text.split_once('=')?;
+fn assignments(line: u64, text: &str) -> Vec<Entry> {
+    let of = |words: Vec<String>| {
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).skip_while(|word| KEYWORDS.contains(word)).collect();
+        let (words, is_export) = match words.split_first() {
+            Some((&"export", rest)) => (rest.to_vec(), true),
+            _ => (words, false),
+        };
+        let found: Vec<Entry> = words.iter().filter_map(|word| assignment(line, word)).collect();
+        // `A=1 program` is for that program alone.
+        if is_export || found.len() == words.len() { found } else { Vec::new() }
+    };
+    commands(text).into_iter().flat_map(of).collect()
+}
+
+/// Words that may stand before a command.
+const KEYWORDS: [&str; 4] = ["then", "else", "do", "{"];
+
+fn assignment(line: u64, word: &str) -> Option<Entry> {
+    let (name, value) = word.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let value = value.trim();
-    let quoted = |quote: char| value.strip_prefix(quote).and_then(|rest| rest.split(quote).next());
-    let bare = || value.split(" #").next().unwrap_or_default().trim_end();
-    let value = quoted('"').or_else(|| quoted('\'')).unwrap_or_else(bare).to_owned();
+    let value = value.trim().to_owned();
     is_name.then(|| Entry { line, name: name.to_owned(), value, blanks: false })
+}
+
+/// The commands of a line as words without their quotes; what a shell would put in place of `$(...)`, `${...}` and
+/// backticks stays as it is written. `#` begins a remark.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let (mut commands, mut words) = (Vec::new(), Vec::<String>::new());
+    let (mut is_within, mut quote, mut depth) = (false, None, 0_u32);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let is_open = quote.is_none() && depth == 0;
+        let is_inner =
+            is_within && "({".contains(letter) && words.last().is_some_and(|word| word.ends_with('$'));
+        if is_open && !is_inner && (letter.is_whitespace() || ";&|()".contains(letter)) {
+            is_within = false;
+            if !letter.is_whitespace() {
+                commands.push(std::mem::take(&mut words));
+            }
+            continue;
+        }
+        if !is_within {
+            if letter == '#' {
+                break;
+            }
+            is_within = true;
+            words.push(String::new());
+        }
+        let Some(word) = words.last_mut() else { break };
+        match letter {
+            '(' | '{' if depth > 0 || (is_inner && quote != Some('\'')) => depth += 1,
+            ')' | '}' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            '\\' if quote != Some('\'') => {
+                word.extend(letters.next());
+                continue;
+            }
+            '`' if quote.is_none() => quote = Some('`'),
+            '`' if quote == Some('`') => quote = None,
+            '"' | '\'' if quote.is_none() => {
+                quote = Some(letter);
+                continue;
+            }
+            _ if quote == Some(letter) => {
+                quote = None;
+                continue;
+            }
+            _ => {}
+        }
+        word.push(letter);
+    }
+    commands.push(words);
+    commands
 }
 
 #[cfg(test)]
@@ -179,6 +245,26 @@ mod tests {
             entry(3, "HADOOP_OPTS", "-Xmx1g -server"),
             entry(4, "HADOOP_SLAVES", "a b"),
             entry(6, "EMPTY", ""),
+        ];
+        assert_eq!(variables(text), expected);
+        let text = "[ -d /x ] && export A=\"$A -x\" B=2; C=3\nD+=' -server'\n# see export E=1\nF=${G:-1} # export H=1\n\
+                    no_export I=1\nif [ \"$J\" = y ]; then export K=1; fi\nL=\"a\nM=1; export M N O=2\n\
+                    export P=$(readlink -f /usr/bin/java | sed 's:/bin/java::') Q=`dirname /a/b`\n\
+                    R=\"-XX:OnError=\\\"kill -9 %p\\\" -Xmx8g\"\necho \"please export S=1\"\nT=1 program\nU=\"$(a \"b c\") d\"\n";
+        let expected = [
+            entry(1, "A", "$A -x"),
+            entry(1, "B", "2"),
+            entry(1, "C", "3"),
+            entry(2, "D", "-server"),
+            entry(4, "F", "${G:-1}"),
+            entry(6, "K", "1"),
+            entry(7, "L", "a"),
+            entry(8, "M", "1"),
+            entry(8, "O", "2"),
+            entry(9, "P", "$(readlink -f /usr/bin/java | sed 's:/bin/java::')"),
+            entry(9, "Q", "`dirname /a/b`"),
+            entry(10, "R", "-XX:OnError=\"kill -9 %p\" -Xmx8g"),
+            entry(13, "U", "$(a \"b c\") d"),
         ];
         assert_eq!(variables(text), expected);
     }

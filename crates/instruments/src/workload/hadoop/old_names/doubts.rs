@@ -38,6 +38,8 @@ struct Seen<'a> {
     workers: Vec<&'a str>,
     /// The file that names them.
     named_in: &'static str,
+    /// True if all its files were read.
+    is_whole: bool,
 }
 
 /// The name of today by which a line is known.
@@ -49,7 +51,8 @@ fn today(line: &HadoopLineDoc) -> &str {
 }
 
 impl<'a> Seen<'a> {
-    fn new(lines: &'a [HadoopLineDoc]) -> Seen<'a> {
+    fn new(document: &'a HadoopConfigDoc) -> Seen<'a> {
+        let lines = &document.lines;
         let is_host = |line: &HadoopLineDoc| HOSTS.contains(&line.file.as_str());
         let named = lines.iter().enumerate().filter(|(_, line)| !is_host(line));
         let by_name = named.map(|(at, line)| (today(line), at)).collect();
@@ -60,7 +63,7 @@ impl<'a> Seen<'a> {
             none if none.is_empty() => (of("slaves"), "slaves"),
             workers => (workers, "workers"),
         };
-        Seen { lines, by_name, workers, named_in }
+        Seen { lines, by_name, workers, named_in, is_whole: document.unread.is_empty() }
     }
 
     fn value(&self, name: &str) -> Option<(usize, &'a str)> {
@@ -82,7 +85,7 @@ impl<'a> Seen<'a> {
 pub fn judge(document: &mut HadoopConfigDoc) {
     let rules: [fn(&Seen<'_>) -> Vec<Found>; 11] =
         [empty, twice, places, file_system, addresses, replication, folders, blocks, memory, words, hosts];
-    let seen = Seen::new(&document.lines);
+    let seen = Seen::new(document);
     let mut found: Vec<Found> = rules.iter().flat_map(|rule| rule(&seen)).collect();
     found.extend(missing(&seen));
     for (at, doubt) in found {
@@ -117,11 +120,11 @@ fn empty(seen: &Seen<'_>) -> Vec<Found> {
     .collect()
 }
 
-/// A name that a later line of the file sets again.
+/// A name that a later line of the file sets again. In a shell's file that may be meant: `+=`, a condition.
 fn twice(seen: &Seen<'_>) -> Vec<Found> {
     let mut last: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut found = Vec::new();
-    for (at, line) in seen.lines.iter().enumerate() {
+    for (at, line) in seen.lines.iter().enumerate().filter(|(_, line)| !line.file.ends_with(".sh")) {
         let key = if line.name.is_empty() { line.value.as_str() } else { today(line) };
         let Some(before) = last.insert((&line.file, key), at) else { continue };
         let says = match line.name.is_empty() {
@@ -247,7 +250,7 @@ fn folders(seen: &Seen<'_>) -> Vec<Found> {
     }
     let is_named = |name: &str| seen.value(name).is_some();
     let is_hdfs = seen.has_file("hdfs-site.xml") || seen.value("fs.defaultFS").is_some();
-    if is_hdfs && !(is_named("dfs.namenode.name.dir") && is_named("dfs.datanode.data.dir")) {
+    if is_hdfs && seen.is_whole && !(is_named("dfs.namenode.name.dir") && is_named("dfs.datanode.data.dir")) {
         let says = |below: &str| {
             format!(
                 "HDFS keeps what has no folder of its own {below}: set dfs.namenode.name.dir and dfs.datanode.data.dir"
@@ -442,6 +445,7 @@ mod tests {
             files: Vec::new(),
             lines: lines.iter().enumerate().map(line).collect(),
             missing: Vec::new(),
+            unread: Vec::new(),
         };
         judge(&mut document);
         let own = document

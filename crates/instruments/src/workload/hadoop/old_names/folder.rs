@@ -34,28 +34,35 @@ const INNER: [&str; 2] = ["conf", "etc/hadoop"];
 const GUESSED: usize = 50;
 
 /// Reads a folder, the folder `conf` or `etc/hadoop` in it, or one file. Fails where there is no such configuration,
-/// and at the first thing in a file that cannot be read, with its line.
+/// and where no file of it can be read; else the document names what cannot.
 pub fn read(path: &Path) -> Result<HadoopConfigDoc, String> {
-    let (folder, names) = files(path)?;
+    let (folder, mut names) = files(path)?;
     let mut document = HadoopConfigDoc {
         schema: "boxscore.hadoop-config/1".to_owned(),
         folder: folder.display().to_string(),
-        files: names.iter().filter_map(|name| file(name)).collect(),
+        files: Vec::new(),
         lines: Vec::new(),
         missing: Vec::new(),
+        unread: Vec::new(),
     };
-    for name in names {
-        let text = text(&folder.join(name))?;
-        document
-            .lines
-            .extend(lines(name, &text).map_err(|wrong| {
-                format!("{}:{}: {}", folder.join(name).display(), wrong.line, wrong.says)
-            })?);
+    names.retain(|name| match told(&folder, name) {
+        Ok(lines) => {
+            document.lines.extend(lines);
+            true
+        }
+        Err(why) => {
+            document.unread.push(why);
+            false
+        }
+    });
+    if !document.unread.is_empty() && names.iter().all(|name| OTHERS.contains(name)) {
+        return Err(document.unread.join("; "));
     }
+    document.files = names.iter().filter_map(|name| file(name)).collect();
     guess(&mut document.lines);
     doubts::judge(&mut document);
-    if path.is_file() {
-        // The other files were not looked at.
+    if path.is_file() || !document.unread.is_empty() {
+        // It may be in the files that were not read.
         document.missing.clear();
     }
     Ok(document)
@@ -83,8 +90,11 @@ fn files(path: &Path) -> Result<(PathBuf, Vec<&'static str>), String> {
 }
 
 fn file(name: &str) -> Option<HadoopFileDoc> {
-    let today = super::find(name).or_else(|| env_file(name))?;
-    Some(HadoopFileDoc { name: name.to_owned(), today })
+    Some(HadoopFileDoc { name: name.to_owned(), today: today_of(name)? })
+}
+
+fn today_of(name: &str) -> Option<HadoopNameDoc> {
+    super::told(|one| one.kind == HadoopKind::File && one.name == name).or_else(|| env_file(name))
 }
 
 /// Files of Hadoop 2 and later, which no old guide has.
@@ -116,13 +126,23 @@ fn text(path: &Path) -> Result<String, String> {
     })
 }
 
+/// The lines of a file of the folder. Fails at the first thing that cannot be read, with its line.
+fn told(folder: &Path, name: &str) -> Result<Vec<HadoopLineDoc>, String> {
+    if OTHERS.contains(&name) {
+        return Ok(Vec::new());
+    }
+    let path = folder.join(name);
+    let wrong = |wrong: Wrong| format!("{}:{}: {}", path.display(), wrong.line, wrong.says);
+    lines(name, &text(&path)?).map_err(wrong)
+}
+
 /// The lines of a file that say something.
 fn lines(file: &str, text: &str) -> Result<Vec<HadoopLineDoc>, Wrong> {
     if SETTINGS.contains(&file) {
         return Ok(config::settings(text)?.into_iter().map(|entry| setting(file, entry)).collect());
     }
     if HOSTS.contains(&file) {
-        let today = super::find(file).or_else(|| env_file(file));
+        let today = today_of(file);
         let host = |entry| Some(line(file, entry, today.clone()?));
         return Ok(config::hosts(text).into_iter().filter_map(host).collect());
     }
@@ -213,5 +233,24 @@ mod tests {
         assert_eq!(read(dir.path()).unwrap_err(), format!("{}:2: not UTF-8", path.display()));
         put(dir.path(), "core-site.xml", &vec![b'\n'; 5 << 20]);
         assert!(read(dir.path()).unwrap_err().contains("longer than 4 MiB"));
+        put(dir.path(), "slaves", b"node1\n");
+        let document = read(dir.path()).unwrap();
+        assert_eq!((document.lines.len(), document.unread.len()), (1, 1));
+        assert!(document.unread[0].contains("longer than 4 MiB"), "{:?}", document.unread);
+        assert!(document.missing.is_empty() && document.files.len() == 1, "{document:?}");
+        // A file that is only named.
+        put(dir.path(), "hadoop-metrics.properties", b"\xff");
+        assert_eq!(read(dir.path()).unwrap().unread.len(), 1);
+    }
+
+    #[test]
+    fn files_of_today_are_as_they_were() {
+        let dir = tempfile::tempdir().unwrap();
+        put(dir.path(), "yarn-site.xml", b"<configuration/>");
+        put(dir.path(), "workers", b"node1\n");
+        let document = read(dir.path()).unwrap();
+        let is_same = |one: &HadoopNameDoc| one.fate == model::doc::HadoopFate::Same;
+        assert!(document.files.len() == 2 && document.files.iter().all(|file| is_same(&file.today)));
+        assert!(document.lines.len() == 1 && is_same(&document.lines[0].today), "{document:?}");
     }
 }

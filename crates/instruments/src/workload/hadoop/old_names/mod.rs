@@ -98,7 +98,8 @@ pub fn all() -> Vec<HadoopNameDoc> {
 }
 
 /// A name as people type it: a property, a file with or without its folder, a command with its arguments, a port in an
-/// address. `None` for one that no version has.
+/// address; of a program, a file or a port of today, the old one that it stands for. `None` for one that no version
+/// has.
 pub fn find(typed: &str) -> Option<HadoopNameDoc> {
     let typed = typed.split_whitespace().collect::<Vec<_>>().join(" ");
     let by_name = |name: &str| told(|one| one.name.eq_ignore_ascii_case(name));
@@ -112,6 +113,15 @@ pub fn find(typed: &str) -> Option<HadoopNameDoc> {
         .or_else(|| with_end(&without_version(bare)))
         .or_else(|| command(&typed))
         .or_else(|| numbers().find_map(port))
+        .or_else(|| told(|one| is_now(one, &typed) || is_now(one, bare)))
+        .or_else(|| {
+            numbers().find_map(|digits| told(|one| one.kind == HadoopKind::Port && is_now(one, digits)))
+        })
+}
+
+/// True if what an old name stood for has this name today.
+fn is_now(one: &HadoopNameDoc, name: &str) -> bool {
+    one.kind != HadoopKind::Property && one.today.iter().any(|today| today.eq_ignore_ascii_case(name))
 }
 
 /// The longest command that these words begin with, whatever its folder.
@@ -285,6 +295,10 @@ mod tests {
             ("mapred.jobinit.threads", "mapred.jobinit.threads", HadoopFate::Gone),
             ("mapred.job.tracker.retire.jobs", "mapred.job.tracker.retire.jobs", HadoopFate::Gone),
             ("mapred.task.timeout", "mapred.task.timeout", HadoopFate::Renamed),
+            ("ResourceManager", "JobTracker", HadoopFate::Replaced),
+            ("etc/hadoop/workers", "slaves", HadoopFate::Renamed),
+            ("yarn-site.xml", "hadoop-site.xml", HadoopFate::Renamed),
+            ("http://master:9870/", "50070", HadoopFate::Replaced),
             ("dfs.replication", "dfs.replication", HadoopFate::Same),
             ("dfs.namenode.rpc-address.mine.nn1", "dfs.namenode.rpc-address.mine.nn1", HadoopFate::Same),
         ] {

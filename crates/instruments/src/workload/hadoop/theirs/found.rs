@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::network::Network;
 use super::super::rest::{Door, HDFS_STATE, any, at, number, text};
+use super::super::states::manager_state;
 use super::configuration::Configuration;
 
 /// Time limit of a connection to the NameNode.
@@ -212,7 +213,7 @@ fn active(all: &[Address]) -> Result<(Address, Vec<u64>), String> {
     for address in all {
         let door = address.door();
         let told = door.get("/ws/v1/cluster/info").and_then(|info| {
-            at_work(&info)?;
+            manager_state(&info)?;
             nodes(&door.get("/ws/v1/cluster/nodes?states=RUNNING")?)
         });
         match told {
@@ -225,15 +226,6 @@ fn active(all: &[Address]) -> Result<(Address, Vec<u64>), String> {
         }
     }
     last
-}
-
-fn at_work(info: &Value) -> Result<(), String> {
-    let of = |key: &str| text(info, &["clusterInfo", key]);
-    match (of("state"), of("haState")) {
-        (Some("STARTED"), None | Some("ACTIVE")) => Ok(()),
-        (Some("STARTED"), Some(other)) => Err(format!("it is {}", other.to_lowercase())),
-        (state, _) => Err(format!("its state is {}", state.unwrap_or("unknown"))),
-    }
 }
 
 /// The memory of each node that runs.
@@ -325,8 +317,6 @@ mod tests {
         assert!(of(2, "safeMode", "active", 8020).unwrap_err().contains("safe mode"));
         assert!(of(2, "Operational", "standby", 8020).unwrap_err().contains("standby"));
         assert!(of(2, "Operational", "active", 9000).unwrap_err().contains("another HDFS"));
-        assert!(at_work(&json!({"clusterInfo": {"state": "STARTED", "haState": "STANDBY"}})).is_err());
-        assert_eq!(at_work(&json!({"clusterInfo": {"state": "STARTED", "haState": "ACTIVE"}})), Ok(()));
         assert!(nodes(&json!({"nodes": null})).unwrap_err().contains("NodeManagers"));
         assert_eq!(version(&json!({"beans": [{"SoftwareVersion": "3.4.2"}]})), "3.4.2");
         assert_eq!(version(&json!({})), "of an unknown version");
