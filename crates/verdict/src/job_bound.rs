@@ -1,8 +1,8 @@
 //! The bound of a job on a cluster: the resource that it uses up, and a node that is slow.
 //!
-//! Medians of the run's figures. CPUs come before the disk, the disk before the start of processes, that before the
-//! room for tasks; each only where it is nearly used up. The network between nodes of one machine is CPU time, so it is
-//! no limit of its own; that between hosts is not judged. A slow node is found from the times of maps (`jobs`).
+//! Medians of the run's figures. CPUs come before the disk, the disk before the network, that before the start of
+//! processes, that before the room for tasks; each only where it is nearly used up. The network between nodes of one
+//! machine is CPU time, so it is no limit of its own. A slow node is found from the times of maps (`jobs`).
 
 use model::Params;
 use model::answer::{JobBound, JobLimit};
@@ -27,7 +27,7 @@ pub fn of_job(run: &RunData, job: &JobDoc, rows: &[SeriesDoc]) -> JobBound {
 /// The same for the document.
 pub fn doc(bound: &JobBound) -> JobBoundDoc {
     let share = match bound.limit {
-        JobLimit::Cpus(share, _) | JobLimit::Disk(share) => Some(share),
+        JobLimit::Cpus(share, _) | JobLimit::Disk(share) | JobLimit::Network(share) => Some(share),
         JobLimit::Containers(_, full) => full,
         JobLimit::Start | JobLimit::Nothing | JobLimit::Unknown => None,
     };
@@ -66,6 +66,9 @@ fn limit(of: impl Fn(&str) -> Option<f64>, full: Option<f64>, start: Option<f64>
     if let Some(disk) = of(hadoop::DISK.name()).filter(is_near) {
         return JobLimit::Disk(disk);
     }
+    if let Some(link) = of(hadoop::LINK.name()).filter(is_near) {
+        return JobLimit::Network(link);
+    }
     let wall = of(hadoop::WALL.name()).filter(|wall| *wall > 0.0);
     if start.zip(wall).is_some_and(|(start, wall)| start / wall >= MOSTLY) {
         return JobLimit::Start;
@@ -95,6 +98,8 @@ mod tests {
         let stolen = [("cpus-busy", 0.75), ("cpus-stolen", 0.125)];
         assert_eq!(of(&stolen, Some(1.0), None), JobLimit::Cpus(0.875, 0.125));
         assert_eq!(of(&[("cpus-busy", 0.5), ("disk-busy", 0.9)], None, None), JobLimit::Disk(0.9));
+        let link = [("cpus-busy", 0.5), ("disk-busy", 0.2), ("link-busy", 0.93)];
+        assert_eq!(of(&link, None, None), JobLimit::Network(0.93));
         let tasks = [("cpus-busy", 0.5), ("tasks-at-once", 1.8), ("slots", 2.0), ("wall", 20.0)];
         assert_eq!(of(&tasks, None, Some(9.0)), JobLimit::Containers(2, None));
         assert_eq!(of(&tasks, None, Some(11.0)), JobLimit::Start);

@@ -145,7 +145,7 @@ fn unobeyed(args: &RunArgs, chosen: &[&Card], all: &[&Card]) -> Option<CliError>
         let owners: Vec<&&Card> = all.iter().filter(|card| card.flag(long).is_some()).collect();
         if long != "test" {
             if !chosen.iter().filter(|card| card.flag(long).is_some()).any(obeys) {
-                let error = belongs(long, &owners);
+                let error = of_tests(long, chosen, &owners).unwrap_or_else(|| belongs(long, &owners));
                 let instead = values.first().and_then(|value| instead(long, value, chosen, &owners));
                 return Some(instead.into_iter().fold(error, CliError::hint));
             }
@@ -181,6 +181,18 @@ fn instead(long: &str, value: &str, chosen: &[&Card], owners: &[&&Card]) -> Opti
     let there = address.map(|flag| format!("--{} {}", flag.long, flag.value_name));
     let ways: Vec<String> = here.into_iter().chain(there).collect();
     (!ways.is_empty()).then(|| format!("boxscore run {} {}", card.name, ways.join(", or ")))
+}
+
+/// The tests whose option it is, where others of their family were picked.
+fn of_tests(long: &str, chosen: &[&Card], owners: &[&&Card]) -> Option<CliError> {
+    let family =
+        chosen.iter().map(|card| card.family).find(|one| owners.iter().any(|own| own.family == *one))?;
+    let own = owners.iter().filter(|card| card.family == family);
+    let tests: Vec<&str> = own.flat_map(|card| card.tests).map(|test| test.name).collect();
+    let first = tests.first()?;
+    let noun = if tests.len() == 1 { "test" } else { "tests" };
+    let error = CliError::usage(format!("--{long} belongs to the {noun} {}", tests.join(", ")));
+    Some(error.hint(format!("boxscore run {} --test {first} --{long} ...", family.name())))
 }
 
 /// Whose an option is.

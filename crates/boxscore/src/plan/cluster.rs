@@ -1,5 +1,6 @@
 //! Jobs on a Hadoop cluster of several nodes of `--on`: they are measured as one machine, the first node.
 
+use instruments::workload::hadoop::fault::Kind;
 use instruments::workload::hadoop::params::MEMBERS;
 use model::Card;
 use model::format::count;
@@ -52,10 +53,13 @@ pub fn implied(
             .hint("boxscore run hadoop --on EXPR makes a cluster of nodes of lab.toml"));
     }
     let Some(together) = &args.lab.together else { return Ok(Vec::new()) };
-    let asks = |key: &str| settings.all().find(|one| one.key == key);
-    if let Some(fault) = asks(FAULT).filter(|one| !one.value.is_empty()) {
-        return Err(CliError::usage(format!("{}: nodes of --on are never made to fail", fault.flag))
-            .hint("--nodes 3 --fault kill-node without --on kills one of three nodes on one machine"));
+    let is_cut_off = |one: &&Setting| one.key == FAULT && one.value.starts_with(Kind::LinkDown.word());
+    if let Some(fault) = settings.all().find(is_cut_off) {
+        return Err(CliError::usage(format!(
+            "{}: boxscore would be cut off from a node of --on too",
+            fault.flag
+        ))
+        .hint("kill-node and kill-am are for nodes of --on; --nodes 3 without --on has links of its own"));
     }
     let most = together.children.len() + 1;
     let nodes = settings.all().filter(|one| one.key == NODES).flat_map(Setting::each);
@@ -64,7 +68,7 @@ pub fn implied(
     }
     let setting = |key: &str, value: &str| Setting::new("--on", Scope::All, key, value);
     let mut all = vec![setting(MEMBERS, &together.members)];
-    if asks(NODES).is_none() && chosen.iter().any(|card| card.param(NODES).is_some()) {
+    if !settings.all().any(|one| one.key == NODES) && chosen.iter().any(|card| card.param(NODES).is_some()) {
         all.push(setting(NODES, &most.to_string()));
     }
     Ok(all)

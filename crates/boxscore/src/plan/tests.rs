@@ -248,6 +248,8 @@ fn a_run_without_names_has_no_tests_of_the_network() {
 fn flags_belong_to_the_family() {
     assert!(refused(&with(&["cpu"], [("to", "a")])).contains("--to belongs to the family net"));
     assert!(refused(&with(&[], [("test", "tcp-rtt")])).contains("--test belongs to the family net"));
+    let other = refused(&with(&["hadoop"], [("test", "pi"), ("fault", "kill-am")]));
+    assert!(other.contains("--fault belongs to the test terasort"), "{other}");
     let far = ("far", "ssh box2 boxscore");
     assert!(refused(&with(&["cpu"], [far])).contains("--far belongs to the family net"));
     assert!(refused(&with(&["net"], [far])).contains("--far needs --to"));

@@ -73,6 +73,29 @@ fn two_nodes_sort_together_and_are_one_machine() {
 }
 
 #[test]
+fn a_node_that_is_killed_in_a_sort_is_found_lost_and_started_anew() {
+    let Some(fleet) = wired(2, &[1, 2]) else { return };
+    let words = ["--test", "terasort", "--data", "8MiB", "--replication", "2", "--arm", "fault=kill-node"];
+    let said = done(&mut command(&fleet, "rack[1-2]", &[&words[..], &["--arm", "fault=kill-am"]].concat()));
+    said.expect(0, &[]);
+    let [run] = &runs(&fleet)[..] else { panic!("one run") };
+    let of = |arm: &str, metric: &str| {
+        let is_it = |key: &model::SeriesKey| key.arm.contains(arm) && key.metric == metric;
+        let found = run.rows().into_iter().find(|series| is_it(&series.key));
+        found.and_then(|series| series.measured().last().copied()).unwrap_or_else(|| panic!("no {metric}"))
+    };
+    // The one that directed the job is spared, or is lost with it; either comes back for the other arm.
+    for (arm, directors) in [("kill-node", 1.0), ("kill-am", 2.0)] {
+        assert!(of(arm, "node-lost") > 0.0 && of(arm, "datanode-dead") > 0.0, "{arm}");
+        assert!(of(arm, "after-fault") < of(arm, "wall"), "{arm}");
+        assert_eq!(of(arm, "am-attempts"), directors, "{arm}");
+    }
+    let told = |text: &str| run.notes.iter().any(|note| note.body.text().contains(text));
+    assert!(told("kill-node of rack") && told("kill-am of rack"), "{:?}", run.notes);
+    assert_nothing_left(&fleet.path("files"));
+}
+
+#[test]
 fn a_daemon_that_dies_on_another_node_is_named_and_nothing_is_left() {
     let Some(fleet) = wired(2, &[1, 2]) else { return };
     let running =
@@ -122,8 +145,8 @@ fn clusters_that_cannot_be_are_refused() {
     let inventory = std::fs::read_to_string(fleet.path("lab.toml")).expect("an inventory");
     std::fs::write(fleet.path("lab.toml"), inventory.replace("127.0.2.", "10.254.78."))
         .expect("an inventory");
-    let sort = ["--test", "terasort", "--replication", "2", "--fault", "kill-node"];
-    refused(&sort).expect(2, &["nodes of --on are never made to fail"]);
+    let sort = ["--test", "terasort", "--replication", "2", "--fault", "link-down"];
+    refused(&sort).expect(2, &["cut off from a node of --on too"]);
     refused(&["--nodes", "3"]).expect(2, &["--nodes 3: --on names 2 nodes"]);
     refused(&["--set", "members=a@10.0.0.1"]).expect(2, &["--on alone fills it in"]);
 }

@@ -20,7 +20,7 @@ const RTT: [&str; 10] = [
     "mode=block;size=64",
     "--set",
 ];
-const SHORT: &str = "direction=send;streams=1;duration=50ms";
+const SHORT: &str = "direction=send;streams=1;duration=250ms";
 
 fn notes<'a>(run: &'a RunData, kind: &str) -> Vec<std::borrow::Cow<'a, str>> {
     run.notes.iter().filter(|note| note.kind() == kind).map(|note| note.text()).collect()

@@ -162,7 +162,7 @@ fn a_terminal_is_asked_in_the_middle_of_each_take() {
         return;
     }
     let bench = Bench::new();
-    let args = ["power", "--watts-typed", "-", "--set", "duration=2"];
+    let args = ["power", "--watts-typed", "-", "--set", "duration=4"];
     let said = typed_on_a_terminal(&bench, &words(&args), "61.5");
     assert_eq!(said.code, Some(0), "{said:#?}");
     assert!(said.out.contains("[take 3 of 5, CPUs "), "{said:#?}");

@@ -21,7 +21,7 @@ use std::collections::btree_map::Entry;
 pub use input::{Fault, Input, Options};
 pub use records::records;
 pub(crate) use source::unpacked;
-pub use source::{COUNTED, Head, Source, head, is_packed, whole_lines};
+pub use source::{COUNTED, Head, Source, head, is_packed, whole_lines, why};
 pub use watch::Watch;
 
 use tally::{Side, Tally};

@@ -91,15 +91,19 @@ pub fn whole_lines(bytes: &[u8], ended: bool) -> Vec<Vec<u8>> {
     lines
 }
 
-/// Opens a file; a directory is an error.
-pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
-    let said = |error: io::Error| match error.kind() {
+/// Why a file cannot be read, in words that follow its name.
+pub fn why(error: io::Error) -> String {
+    match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "may not be read by this user".to_owned(),
         _ => error.to_string(),
-    };
-    let mut file = File::open(path).map_err(said)?;
-    let about = file.metadata().map_err(said)?;
+    }
+}
+
+/// Opens a file; a directory is an error.
+pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
+    let mut file = File::open(path).map_err(why)?;
+    let about = file.metadata().map_err(why)?;
     if about.is_dir() {
         return Err("a directory: name its files".to_owned());
     }
@@ -107,8 +111,8 @@ pub(super) fn open(path: &Path) -> Result<(File, u64, Packed), String> {
     // What is no file gives its bytes once.
     let mut read = 0;
     if about.is_file() {
-        read = fill(&mut file, &mut start).map_err(said)?;
-        file.rewind().map_err(said)?;
+        read = fill(&mut file, &mut start).map_err(why)?;
+        file.rewind().map_err(why)?;
     }
     Ok((file, about.len(), Packed::detect(&start[..read])))
 }

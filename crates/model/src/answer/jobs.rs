@@ -38,6 +38,8 @@ pub enum JobLimit {
     /// CPUs, with the share of their time; the second is what the hypervisor took.
     Cpus(f64, f64),
     Disk(f64),
+    /// The fullest link of a node.
+    Network(f64),
     /// No more tasks at once than this, and the share of the tasks' time in which so many ran.
     Containers(u32, Option<f64>),
     /// Most of its time is the start of its processes.
@@ -67,6 +69,7 @@ impl JobLimit {
         match self {
             JobLimit::Cpus(..) => "cpus",
             JobLimit::Disk(_) => "disk",
+            JobLimit::Network(_) => "network",
             JobLimit::Containers(..) => "containers",
             JobLimit::Start => "start",
             JobLimit::Nothing => "nothing",
@@ -87,6 +90,9 @@ impl fmt::Display for JobLimit {
                 write!(to, ")")
             }
             JobLimit::Disk(share) => write!(to, "its disk is busy {} of the time", percent(share)),
+            JobLimit::Network(share) => {
+                write!(to, "the network link of a node carries {} of its rate", percent(share))
+            }
             JobLimit::Containers(slots, full) => {
                 write!(to, "memory has room for no more than {} at once", count(slots as usize, "task"))?;
                 full.map_or(Ok(()), |full| write!(to, ", and so many ran {} of the time", percent(full)))
@@ -242,6 +248,7 @@ mod tests {
     fn each_bound_is_told() {
         for (limit, said) in [
             (JobLimit::Disk(0.91), "its disk is busy 91 % of the time"),
+            (JobLimit::Network(0.93), "the network link of a node carries 93 % of its rate"),
             (JobLimit::Containers(6, None), "memory has room for no more than 6 tasks at once"),
             (
                 JobLimit::Containers(6, Some(0.9)),

@@ -36,7 +36,8 @@ pub struct JobDoc {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobBoundDoc {
-    /// `cpus`, `disk`, `start` of processes, `containers` that memory has room for, `nothing` of these, or `unknown`.
+    /// `cpus`, `disk`, `network` (a node's link), `start` of processes, `containers` that memory has room for,
+    /// `nothing` of these, or `unknown`.
     pub limit: String,
     /// The share of time of CPUs or disk that is used, or in which as many tasks ran as can.
     pub share: Option<f64>,

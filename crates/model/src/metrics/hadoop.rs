@@ -166,6 +166,14 @@ pub const DISK: Metric<Ratio> = Metric::neither(
 .percent()
 .share()
 .label("busiest disk");
+pub const LINK: Metric<Ratio> = Metric::neither(
+    "link-busy",
+    "share of its rate that the fullest network link of the nodes carried in its fuller direction in that time, whosever \
+     bytes these were; of nodes on several hosts, whose network devices all tell a rate",
+)
+.percent()
+.share()
+.label("fullest link");
 pub const NODE_LOST: Metric<Seconds> = Metric::new(
     "node-lost",
     Better::Lower,

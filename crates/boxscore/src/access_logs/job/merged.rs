@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use logs::aggregate::Settings;
 use logs::aggregate::file::Labels;
 use logs::parts::{FileRead, Parts, Whole};
-use logs::read::is_packed;
+use logs::read::{is_packed, why};
 use model::Finding;
 use model::doc::FormatDoc;
 use model::finding::{LogsRead, Subject};
@@ -47,7 +47,7 @@ pub fn add(parts: &mut Parts, path: &Path) -> Result<u64, CliError> {
     let from: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(std::io::stdin())
     } else {
-        Box::new(BufReader::new(File::open(path).map_err(|error| wrong(error.to_string()))?))
+        Box::new(BufReader::new(File::open(path).map_err(|error| wrong(why(error)))?))
     };
     parts.read(from).map_err(|error| match error.is_told {
         true => CliError::data(error.what),
@@ -64,7 +64,7 @@ fn holds_parts(path: &Path) -> Result<bool, CliError> {
     let wrong = |what: String| CliError::data(format!("{}: {what}", path.display()));
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
-    read.map_err(|error| wrong(error.to_string()))?;
+    read.map_err(|error| wrong(why(error)))?;
     if start.is_empty() {
         return Err(wrong("it is empty: what was to write it has written nothing".to_owned()));
     }

@@ -36,7 +36,8 @@ pub struct MapArgs {
     #[arg(value_name = "[LABEL=]FILE")]
     pub files: Vec<String>,
     /// The group of servers of files without one, and of stdin
-    #[arg(long, value_name = "LABEL", default_value = UNLABELLED)]
+    #[arg(long, value_name = "LABEL", default_value = UNLABELLED,
+          value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub label: String,
     /// The place of these labels among all; the first is the base of comparisons [default: by name]
     #[arg(long, value_name = "N")]

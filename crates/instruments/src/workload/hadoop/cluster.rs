@@ -13,7 +13,7 @@ use std::time::Duration;
 use model::node_use::NodeUse;
 use sys::process::Start;
 
-use super::daemon::{DATA_NODE, Daemon, HISTORY_SERVER, NAME_NODE, NODE_MANAGER, RESOURCE_MANAGER, Site};
+use super::daemon::{self, Daemon, HISTORY_SERVER, NAME_NODE, RESOURCE_MANAGER, Site};
 use super::distribution;
 use super::fault;
 use super::lab::{Far, Lab, watch};
@@ -352,8 +352,7 @@ impl Cluster {
         self.add(NAME_NODE, master, heaps.name_node)?;
         self.add(RESOURCE_MANAGER, master, heaps.resource_manager)?;
         for node in &site.network.workers_here() {
-            self.add(DATA_NODE, node, heaps.data_node)?;
-            self.add(NODE_MANAGER, node, heaps.node_manager)?;
+            self.daemons.extend(site.start_worker(node, heaps)?);
         }
         if let Some(far) = &self.far {
             far.start(&self.key.dir, self.ports, &self.sizes, self.key.is_quick)?;
@@ -378,7 +377,7 @@ impl Cluster {
         yarn_state(&manager.get("/ws/v1/cluster/metrics")?, nodes)
     }
 
-    fn add(&mut self, kind: super::daemon::Kind, node: &str, heap: u64) -> Result<(), String> {
+    fn add(&mut self, kind: daemon::Kind, node: &str, heap: u64) -> Result<(), String> {
         self.daemons.push(self.site.start(kind, node, heap)?);
         Ok(())
     }
@@ -394,7 +393,7 @@ impl Cluster {
         match ended.failure(FORMAT) {
             None => Ok(()),
             Some(failure) => {
-                let why = super::daemon::cause(&ended.stderr.text()).unwrap_or(failure);
+                let why = daemon::cause(&ended.stderr.text()).unwrap_or(failure);
                 Err(format!("the NameNode on {master} does not format its folder: {why}"))
             }
         }
@@ -430,24 +429,39 @@ impl Cluster {
         }
     }
 
-    /// No longer minds the daemons of a node, and ends those that are left.
+    /// Kills the DataNode, the NodeManager and the containers of a node. The master's other daemons stay. Fails when a
+    /// process does not end.
+    pub fn kill(&self, node: &str) -> Result<(), String> {
+        match &self.far {
+            None => self.site.network.kill(node),
+            Some(far) if far.has(node) => far.kill(node),
+            Some(_) => daemon::kill(self.daemons.iter().filter(|one| one.is_of_worker())),
+        }
+    }
+
+    /// No longer minds the DataNode and the NodeManager of a node, and ends those that are left.
     pub fn give_up(&mut self, node: &str) {
-        self.daemons.retain(|daemon| daemon.node != node);
+        self.daemons.retain(|one| one.node != node || !one.is_of_worker());
     }
 
     /// Starts a node anew that was lost, and waits until the cluster is whole. Its processes are ended before. Fails
     /// when it does not come up.
     pub fn repair(&mut self, node: &str) -> Result<(), String> {
         self.give_up(node);
-        self.site.network.kill(node)?;
-        self.site.network.set_link(node, true)?;
-        let heaps = self.sizes.heaps;
-        for (kind, heap) in [(DATA_NODE, heaps.data_node), (NODE_MANAGER, heaps.node_manager)] {
-            let (site, cpus, node) = (Arc::clone(&self.site), self.key.cpus.clone(), node.to_owned());
-            let started = keeper::run(move || {
-                shell::on(&cpus, || site.start(kind, &node, heap)).map_err(ServerError::Failed)
-            });
-            self.daemons.push(started.map_err(|error| error.to_string())?);
+        match &self.far {
+            Some(far) if far.has(node) => far.restart(node)?,
+            far => {
+                if far.is_none() {
+                    self.site.network.kill(node)?;
+                    self.site.network.set_link(node, true)?;
+                }
+                let (site, cpus, heaps) = (Arc::clone(&self.site), self.key.cpus.clone(), self.sizes.heaps);
+                let name = node.to_owned();
+                let started = keeper::run(move || {
+                    shell::on(&cpus, || site.start_worker(&name, heaps)).map_err(ServerError::Failed)
+                });
+                self.daemons.extend(started.map_err(|error| error.to_string())?);
+            }
         }
         let many = self.site.network.workers().len() as f64;
         self.wait(&format!("{node} is not back in HDFS"), |cluster| {

@@ -1,21 +1,30 @@
 //! One daemon of a cluster: a guarded child in a folder of its node, and the line of its log that says why it ended.
+//! Those of a node with data and containers start together, and are killed together with its containers.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use sys::process::Start;
 
 use super::distribution::Distribution;
 use super::network::Network;
 use super::settings::{self, MARK, OPENS};
+use super::sizing::Heaps;
 use crate::workload::guard::Guarded;
+use crate::workload::server::run::within;
+use crate::workload::server::tree;
 
 /// Bytes of a log that are looked at, from its end.
 const LOG_BYTES: u64 = 256 << 10;
 /// Characters of a line that is told.
 const MOST_LINE: usize = 300;
+/// How long killed processes may take to end.
+const KILLED: Duration = Duration::from_secs(60);
 
 /// A kind of daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +129,40 @@ impl Site {
         let group = Guarded::spawn(command, Start::default()).map_err(|error| failed(&error))?;
         Ok(Daemon { kind, node: node.to_owned(), group, logs })
     }
+
+    /// Starts the daemons of a node with data and containers. Fails as [`Site::start`] does.
+    pub fn start_worker(&self, node: &str, heaps: Heaps) -> Result<Vec<Daemon>, String> {
+        let kinds = [(DATA_NODE, heaps.data_node), (NODE_MANAGER, heaps.node_manager)];
+        kinds.into_iter().map(|(kind, heap)| self.start(kind, node, heap)).collect()
+    }
+}
+
+/// Kills daemons with all that they started, such as containers. Fails when one does not end.
+pub fn kill<'a>(daemons: impl IntoIterator<Item = &'a Daemon>) -> Result<(), String> {
+    let roots: BTreeSet<i32> = daemons.into_iter().map(|daemon| daemon.group.pgid()).collect();
+    let send = |pid: i32, signal: Signal| {
+        if let Some(pid) = Pid::from_raw(pid) {
+            // One that has ended meanwhile is what is wanted.
+            let _gone = kill_process(pid, signal);
+        }
+    };
+    // Halted, they start nothing that the look would miss.
+    roots.iter().for_each(|pid| send(*pid, Signal::STOP));
+    let family = tree::family(&roots)?;
+    family.iter().for_each(|stat| send(stat.pid, Signal::KILL));
+    let is_left = |stat: &tree::Stat| tree::one(stat.pid).is_some_and(|now| now.is_alive());
+    match within(KILLED, || !family.iter().any(is_left)) {
+        true => Ok(()),
+        false => Err(format!("killed processes do not end within {} s", KILLED.as_secs())),
+    }
 }
 
 impl Daemon {
+    /// True for those that a node with data and containers has.
+    pub fn is_of_worker(&self) -> bool {
+        [DATA_NODE, NODE_MANAGER].contains(&self.kind)
+    }
+
     /// `NameNode on localhost`
     pub fn name(&self) -> String {
         format!("{} on {}", self.kind.name, self.node)

@@ -1,4 +1,5 @@
 //! A node that fails in the midst of a job: what befalls it and when, how soon the cluster finds out, what it costs.
+//! It is a node in a namespace, or a host of a lab, whose link is left alone: boxscore would be cut off with it.
 //!
 //! The ResourceManager and the NameNode are asked four times a second while the job runs, of an undisturbed job of such
 //! a run as well, so that both carry the cost of the questions. A time of detection is late by up to a quarter of a
@@ -27,9 +28,9 @@ const DETECTED_NS: u64 = 60_000_000_000;
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Every process of a node that does not direct the job is killed.
+    /// The DataNode, the NodeManager and the containers of a node that does not direct the job are killed.
     KillNode,
-    /// Every process of the node that directs it.
+    /// Those of the node that directs it.
     KillDirector,
     /// The link of a node that does not direct it is taken down.
     LinkDown,
@@ -279,7 +280,7 @@ fn strike(cluster: &Cluster, fault: Fault, answers: &Answers) -> Result<Option<S
     let Some(node) = victim(kind, &running.director, &answers.nodes) else { return Ok(None) };
     let (at_ns, wall_ms) = (sys::clock::now_ns(), sys::clock::wall_ns() / 1_000_000);
     match kind {
-        Kind::KillNode | Kind::KillDirector => cluster.site.network.kill(&node)?,
+        Kind::KillNode | Kind::KillDirector => cluster.kill(&node)?,
         Kind::LinkDown => cluster.site.network.set_link(&node, false)?,
     }
     Ok(Some(Seen {

@@ -1,6 +1,8 @@
-//! The use of a machine while a job ran: shares of the time of its CPUs, and of its busiest disk.
+//! The use of a machine while a job ran: shares of the time of its CPUs, of its busiest disk, and of what its fullest
+//! link carries.
 //!
-//! Counted is everything on the machine, also work of others. Where the kernel does not tell, a share is missing.
+//! Counted is everything on the machine, also work of others. Where the kernel does not tell, a share is missing. Of
+//! several hosts alone links are told: between nodes on one machine there is none.
 
 use std::path::Path;
 
@@ -14,23 +16,24 @@ pub struct MachineUse {
     pub busy: Option<f64>,
     pub stolen: Option<f64>,
     pub disk: Option<f64>,
+    pub link: Option<f64>,
 }
 
 impl MachineUse {
-    /// That of several machines: the mean of their CPUs, and the busiest disk of all. Where that of one is not known,
-    /// nothing is.
+    /// That of several machines: the mean of their CPUs, the busiest disk and the fullest link of all. Where that of
+    /// one is not known, nothing is.
     pub fn together(all: &[MachineUse]) -> MachineUse {
-        let mean = |of: fn(&MachineUse) -> Option<f64>| {
+        let each = |of: fn(&MachineUse) -> Option<f64>| {
             let shares: Option<Vec<f64>> = all.iter().map(of).collect();
-            shares
-                .filter(|shares| !shares.is_empty())
-                .map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+            shares.filter(|shares| !shares.is_empty())
         };
-        let disks: Option<Vec<f64>> = all.iter().map(|one| one.disk).collect();
+        let mean = |of| each(of).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64);
+        let most = |of| each(of).map(|shares| shares.into_iter().fold(0.0, f64::max));
         MachineUse {
             busy: mean(|one| one.busy),
             stolen: mean(|one| one.stolen),
-            disk: disks.and_then(|disks| disks.into_iter().reduce(f64::max)),
+            disk: most(|one| one.disk),
+            link: most(|one| one.link),
         }
     }
 }
@@ -79,7 +82,13 @@ impl Counters {
             busy: times.and_then(|times| share(times.busy(), times.total())),
             stolen: times.and_then(|times| share(times.steal, times.total())),
             disk: self.disks.iter().filter_map(of_disk).reduce(f64::max),
+            link: None,
         }
+    }
+
+    /// Seconds since an earlier look.
+    pub fn seconds_since(&self, before: &Counters) -> f64 {
+        self.at_ns.saturating_sub(before.at_ns) as f64 / 1e9
     }
 }
 
@@ -89,9 +98,10 @@ mod tests {
 
     #[test]
     fn several_machines_are_told_together() {
-        let of = |busy, disk| MachineUse { busy: Some(busy), stolen: Some(0.0), disk };
+        let of = |busy, disk| MachineUse { busy: Some(busy), stolen: Some(0.0), disk, link: disk };
         let both = MachineUse::together(&[of(0.5, Some(0.25)), of(1.0, Some(0.75))]);
         assert_eq!((both.busy, both.stolen, both.disk), (Some(0.75), Some(0.0), Some(0.75)));
+        assert_eq!(both.link, Some(0.75));
         assert_eq!(MachineUse::together(&[of(0.5, None), of(1.0, Some(0.75))]).disk, None);
         assert_eq!(MachineUse::together(&[]), MachineUse::default());
     }

@@ -4,7 +4,7 @@ use model::flags::Flag;
 pub use model::plan::MEMBERS;
 use model::{By, Label, Matched, Means, ParamKind, ParamSpec, Part, Setup, Shown, Tell, Unfit};
 
-use super::fault::{self, Fault};
+use super::fault::{self, Fault, Kind};
 use super::network;
 use super::settings::{self, Compiler};
 use super::sizing::{Cut, Sizes, sort_buffer, task_heap};
@@ -146,7 +146,8 @@ const FAULT: ParamSpec = ParamSpec::new(
 .flag(Flag::new(
     "fault",
     "FAULT",
-    "A node that fails in the midst of a sort: kill-node@40%, kill-am (the one that directs the job), link-down, none",
+    "A node that fails in the midst of a sort: kill-node@40%, kill-am (the one that directs the job), none, or link-down \
+     (not with --on)",
     Means::Param("fault"),
 ));
 
@@ -246,9 +247,11 @@ impl Ask {
         }
         if let Some(fault) = ask.fault {
             fault.fits(ask.nodes, ask.replication)?;
-            if !setup.params.get(MEMBERS).unwrap_or_default().is_empty() {
+            let is_of_lab = !setup.params.get(MEMBERS).unwrap_or_default().is_empty();
+            if is_of_lab && matches!(fault, Fault::At(Kind::LinkDown, _)) {
                 return Err(Unfit::new(
-                    "fault: nodes of --on are never made to fail: --nodes without --on has nodes on one machine that are",
+                    "fault=link-down: boxscore would be cut off from a node of --on with it: kill-node and kill-am are for \
+                     these, and --nodes without --on has nodes on one machine with links of their own",
                 ));
             }
         }
@@ -409,11 +412,10 @@ mod tests {
         assert!(ask("nodes=2;replication=3").unwrap_err().contains("as many copies as nodes"));
         assert!(ask("nodes=2;replication=2;fault=kill-node@40%").is_ok());
         assert!(ask("nodes=2;fault=none").is_ok());
-        assert!(
-            ask("nodes=2;fault=none;members=a@10.0.0.1 b@10.0.0.2")
-                .unwrap_err()
-                .contains("never made to fail")
-        );
+        let of_lab =
+            |fault: &str| ask(&format!("nodes=2;replication=2;fault={fault};members=a@10.0.0.1 b@10.0.0.2"));
+        assert!(of_lab("none").is_ok() && of_lab("kill-am@40%").is_ok());
+        assert!(of_lab("link-down@40%").unwrap_err().contains("cut off from a node of --on"));
         assert!(ask("fault=none").unwrap_err().contains("--nodes 2"));
         assert!(ask("nodes=2;fault=link-down@40%").unwrap_err().contains("--replication 2"));
         assert!(ask("heap=512;container=512").unwrap_err().contains("does not fit"));

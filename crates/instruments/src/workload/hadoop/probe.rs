@@ -8,7 +8,8 @@ use std::sync::Arc;
 use model::job_tasks::{JobTasks, NodeFault};
 use model::metrics::hadoop::{
     AFTER_FAULT, AGAIN, BUSY, CORES, DATA_NODE_DEAD, DIRECTORS, DISK, FAILED, FILE_RATE, GC, JOB, KILLED,
-    LOCAL, MAP, MERGE, NODE_LOST, RATE, REDUCE, SHUFFLE, SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT, WALL,
+    LINK, LOCAL, MAP, MERGE, NODE_LOST, RATE, REDUCE, SHUFFLE, SHUFFLED, SLOTS, SPILLED, STOLEN, TASKS, WAIT,
+    WALL,
 };
 use model::{
     Bytes, BytesPerSec, Count, Fault, MetricInfo, NoteBody, Params, Probe, Ratio, Record, RecordExt, Seconds,
@@ -33,7 +34,7 @@ use crate::progress;
 use crate::workload::guard;
 
 /// The metrics of every job.
-pub const OF_ALL: [MetricInfo; 12] = [
+pub const OF_ALL: [MetricInfo; 13] = [
     WALL.info(),
     JOB.info(),
     WAIT.info(),
@@ -44,6 +45,7 @@ pub const OF_ALL: [MetricInfo; 12] = [
     BUSY.info(),
     STOLEN.info(),
     DISK.info(),
+    LINK.info(),
     FAILED.info(),
     KILLED.info(),
 ];
@@ -457,9 +459,12 @@ impl HadoopJobs {
         record.push_of_if(&CORES, extra, share(counters.cpu, job.seconds).map(Count));
         record.push_of_if(&TASKS, extra, share(counters.occupied, job.seconds).map(Count));
         let of_machine = done.machine;
-        for (metric, share) in
-            [(&BUSY, of_machine.busy), (&STOLEN, of_machine.stolen), (&DISK, of_machine.disk)]
-        {
+        for (metric, share) in [
+            (&BUSY, of_machine.busy),
+            (&STOLEN, of_machine.stolen),
+            (&DISK, of_machine.disk),
+            (&LINK, of_machine.link),
+        ] {
             record.push_of_if(metric, extra, share.map(Ratio));
         }
         record.push_of(&SLOTS, extra, Count(f64::from(self.room(cluster))));

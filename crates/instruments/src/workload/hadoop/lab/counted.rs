@@ -1,17 +1,21 @@
 //! Counters of a host as a whole: the CPU time of everything on it, bytes of its disks and of its network.
 //!
 //! Milliseconds and bytes since boot; what the kernel does not tell is missing. The loopback is no network. Work of
-//! others is counted too: a host of a lab is taken to do nothing else.
+//! others is counted too: a host of a lab is taken to do nothing else. A link has a rate where a network device tells
+//! one: a virtual machine's often does not, and the rate of a device without hardware says nothing.
 
 use std::path::Path;
 
 use model::node_use::Stretch;
 use serde::{Deserialize, Serialize};
 
+use crate::system_files::Root;
 use crate::telemetry::parse::{disks, nets, stat};
-use crate::workload::hadoop::machine_use::Counters;
+use crate::workload::hadoop::machine_use::{Counters, MachineUse};
 
 const SECTOR: u64 = 512;
+/// Bytes a second of a megabit a second.
+const MEGABIT: u64 = 125_000;
 
 /// The counters at one moment; each never falls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +27,40 @@ pub struct Counted {
     pub disk: Option<(u64, u64)>,
     /// Received and sent.
     pub network: Option<(u64, u64)>,
+    /// The links whose rate is known.
+    links: Vec<Link>,
+}
+
+/// A link of the network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Link {
+    name: String,
+    received: u64,
+    sent: u64,
+    /// Bytes a second that it carries in each direction.
+    rate: u64,
+}
+
+impl Link {
+    /// That of a device with hardware that tells its rate.
+    fn of(root: &Root, (name, counters): &(String, nets::Counters)) -> Option<Link> {
+        let folder = format!("/sys/class/net/{name}");
+        let megabits = root.number(&format!("{folder}/speed")).and_then(|speed| u64::try_from(speed).ok());
+        let rate = megabits.filter(|speed| *speed > 0)?.saturating_mul(MEGABIT);
+        root.exists(&format!("{folder}/device")).then(|| Link {
+            name: name.clone(),
+            received: counters.received_bytes,
+            sent: counters.sent_bytes,
+            rate,
+        })
+    }
+
+    /// The share of its rate that it carried in its fuller direction, since an earlier look.
+    fn share(&self, before: &Link, seconds: f64) -> Option<f64> {
+        let received = self.received.checked_sub(before.received)?;
+        let sent = self.sent.checked_sub(before.sent)?;
+        (seconds > 0.0).then(|| (received.max(sent) as f64 / seconds / self.rate as f64).min(1.0))
+    }
 }
 
 impl Counted {
@@ -41,10 +79,12 @@ impl Counted {
             let bytes = |sectors: u64| sectors.saturating_mul(SECTOR);
             whole.map(|(_, one)| (bytes(one.read_sectors), bytes(one.written_sectors))).fold((0, 0), add)
         });
-        let network = read("/proc/net/dev").map(|text| {
-            let outer = nets::parse(&text).into_iter().filter(|(name, _)| name != "lo");
-            outer.map(|(_, one)| (one.received_bytes, one.sent_bytes)).fold((0, 0), add)
-        });
+        let outer: Option<Vec<(String, nets::Counters)>> = read("/proc/net/dev")
+            .map(|text| nets::parse(&text).into_iter().filter(|(name, _)| name != "lo").collect());
+        let network = outer
+            .as_ref()
+            .map(|all| all.iter().map(|(_, one)| (one.received_bytes, one.sent_bytes)).fold((0, 0), add));
+        let root = Root::live();
         let cpus = sys::affinity::allowed().unwrap_or_default();
         Counted {
             machine: Counters::read(&cpus),
@@ -52,7 +92,18 @@ impl Counted {
             system_ms: ms(|times| times.system.saturating_add(times.irq).saturating_add(times.softirq)),
             disk,
             network,
+            links: outer.iter().flatten().filter_map(|one| Link::of(&root, one)).collect(),
         }
+    }
+
+    /// The shares of the time since an earlier look.
+    pub fn used(&self, before: &Counted) -> MachineUse {
+        let seconds = self.machine.seconds_since(&before.machine);
+        let shares = self.links.iter().filter_map(|link| {
+            let former = before.links.iter().find(|former| former.name == link.name)?;
+            link.share(former, seconds)
+        });
+        MachineUse { link: shares.reduce(f64::max), ..self.machine.since(&before.machine) }
     }
 
     /// The use from this look until the next one.
@@ -84,6 +135,35 @@ mod tests {
         let told = one.until(&next, (0, 2_000));
         assert_eq!((told.user_ms, told.system_ms), (Some(15), None));
         assert_eq!((told.read, told.written, told.sent), (Some(3), Some(0), None));
+    }
+
+    #[test]
+    fn a_link_is_full_by_its_fuller_direction() {
+        let link = |received, sent| Link { name: "eth0".to_owned(), received, sent, rate: 1_000 };
+        let before = link(5_000, 0);
+        assert_eq!(link(6_800, 500).share(&before, 2.0), Some(0.9));
+        assert_eq!(link(5_000, 1_000).share(&before, 2.0), Some(0.5));
+        // Bytes that were under way before, a counter that began anew, no time.
+        assert_eq!(link(9_000, 0).share(&before, 2.0), Some(1.0));
+        assert_eq!(link(0, 0).share(&before, 2.0), None);
+        assert_eq!(link(6_800, 500).share(&before, 0.0), None);
+    }
+
+    #[test]
+    fn only_hardware_has_a_rate() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = |name: &str, speed: &str, has_hardware: bool| {
+            let path = folder.path().join(format!("sys/class/net/{name}"));
+            std::fs::create_dir_all(path.join(if has_hardware { "device" } else { "queues" })).unwrap();
+            std::fs::write(path.join("speed"), speed).unwrap();
+        };
+        device("eth0", "1000\n", true);
+        device("eth1", "-1\n", true);
+        device("veth0", "10000\n", false);
+        let root = Root::at(folder.path());
+        let of = |name: &str| Link::of(&root, &(name.to_owned(), nets::Counters::default()));
+        assert_eq!(of("eth0").map(|link| link.rate), Some(125_000_000));
+        assert_eq!([of("eth1"), of("veth0"), of("eth2")], [None, None, None]);
     }
 
     #[test]

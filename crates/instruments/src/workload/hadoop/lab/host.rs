@@ -14,10 +14,10 @@ use crate::system_files::cgroup;
 use crate::telemetry::parse::meminfo;
 use crate::workload::guard;
 use crate::workload::hadoop::cluster;
-use crate::workload::hadoop::daemon::{DATA_NODE, Daemon, NODE_MANAGER, Site};
+use crate::workload::hadoop::daemon::{self, Daemon, Site};
 use crate::workload::hadoop::network::Network;
 use crate::workload::hadoop::settings::{self, Node, Ports};
-use crate::workload::hadoop::sizing::Sizes;
+use crate::workload::hadoop::sizing::{Heaps, Sizes};
 use crate::workload::server::keeper;
 use crate::workload::server::kind::ServerError;
 use crate::workload::server::port::Port;
@@ -31,7 +31,11 @@ const OWN_PORTS: usize = 7;
 /// The daemons of one cluster on this node.
 struct Running {
     id: u64,
+    /// None between a fault and its repair.
     daemons: Vec<Daemon>,
+    site: Arc<Site>,
+    name: String,
+    heaps: Heaps,
     _ports: Vec<Port>,
     /// The last field, so that the processes are gone before their folder.
     folder: Option<PrivateFolder>,
@@ -60,11 +64,24 @@ fn answered(task: Task) -> Result<Answer, String> {
             Ok(Answer::Started)
         }
         Wanted::Check { id } => {
-            let one = all.iter_mut().find(|one| one.id == id).ok_or("it has no daemons of this cluster")?;
+            let one = of(&mut all, id)?;
             Ok(match one.daemons.iter_mut().try_for_each(Daemon::check) {
                 Ok(()) => Answer::Runs(Counted::now()),
                 Err(why) => Answer::Ended(why),
             })
+        }
+        Wanted::Kill { id } => {
+            let one = of(&mut all, id)?;
+            daemon::kill(&one.daemons)?;
+            one.daemons.clear();
+            Ok(Answer::Killed)
+        }
+        Wanted::Restart { id } => {
+            let one = of(&mut all, id)?;
+            let (site, name, heaps) = (Arc::clone(&one.site), one.name.clone(), one.heaps);
+            let started = keeper::run(move || site.start_worker(&name, heaps).map_err(ServerError::Failed));
+            one.daemons = started.map_err(|error| error.to_string())?;
+            Ok(Answer::Started)
         }
         Wanted::Cause { id, full_disks } => {
             let daemons = all.iter().filter(|one| one.id == id).flat_map(|one| &one.daemons);
@@ -73,6 +90,11 @@ fn answered(task: Task) -> Result<Answer, String> {
             Ok(Answer::Cause(said.next()))
         }
     }
+}
+
+/// The daemons of this cluster. Fails where it is not here.
+fn of(all: &mut [Running], id: u64) -> Result<&mut Running, String> {
+    all.iter_mut().find(|one| one.id == id).ok_or_else(|| "it has no daemons of this cluster".to_owned())
 }
 
 fn folder(wanted: &Path) -> PathBuf {
@@ -137,12 +159,15 @@ fn begun(asked: &Beginning) -> Result<Running, String> {
         is_quick: asked.is_quick,
         opens: site.opens(),
     })?;
-    let site = Arc::new(site);
-    let heaps = asked.heaps;
-    let daemons = [(DATA_NODE, heaps.data_node), (NODE_MANAGER, heaps.node_manager)];
-    let daemons: Result<Vec<Daemon>, String> =
-        daemons.into_iter().map(|(kind, heap)| site.start(kind, &own.name, heap)).collect();
-    Ok(Running { id: asked.id, daemons: daemons?, _ports: free, folder: Some(folder) })
+    Ok(Running {
+        id: asked.id,
+        daemons: site.start_worker(&own.name, asked.heaps)?,
+        site: Arc::new(site),
+        name: own.name,
+        heaps: asked.heaps,
+        _ports: free,
+        folder: Some(folder),
+    })
 }
 
 /// The master's ports, with those of this node's own daemons.

@@ -1,8 +1,8 @@
 //! A cluster on several hosts: the first measures and runs what a cluster has once, and a DataNode with a NodeManager
 //! like each of the others, where boxscore starts them when it is asked (`host`).
 //!
-//! Questions travel by way of the program (`model::generate::Relay`), to all other nodes at once. They can be asked
-//! during a take alone. Sizes are MiB as in `sizing`.
+//! Questions and orders travel by way of the program (`model::generate::Relay`), to all other nodes at once. They can
+//! be sent during a take alone. Sizes are MiB as in `sizing`.
 
 pub mod counted;
 pub mod host;
@@ -300,6 +300,29 @@ impl Far {
             Answer::Cause(cause) => cause,
             _ => None,
         })
+    }
+
+    /// True for a node that is not the master.
+    pub fn has(&self, node: &str) -> bool {
+        self.lab.others().any(|one| one.name == node)
+    }
+
+    /// Kills the daemons and the containers of a node. Fails when one does not end.
+    pub fn kill(&self, node: &str) -> Result<(), String> {
+        self.order(node, ANSWER, Wanted::Kill { id: self.id })
+    }
+
+    /// Starts the daemons of a node anew that were killed.
+    pub fn restart(&self, node: &str) -> Result<(), String> {
+        self.order(node, PATIENCE, Wanted::Restart { id: self.id })
+    }
+
+    /// Has one node do something. The others are asked how they are, since a relay asks all.
+    fn order(&self, node: &str, patience: Duration, wanted: Wanted) -> Result<(), String> {
+        let _one_at_a_time = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_meant = |at: usize| self.lab.members.get(at).is_some_and(|one| one.name == node);
+        let of = |at: usize| if is_meant(at) { wanted.clone() } else { Wanted::Check { id: self.id } };
+        self.lab.ask(patience, of).map(drop)
     }
 
     /// Says that it cannot be used any more.

@@ -28,6 +28,14 @@ pub enum Wanted {
     Check {
         id: u64,
     },
+    /// Kills the daemons of a cluster with its containers, and holds nobody to account for their end.
+    Kill {
+        id: u64,
+    },
+    /// Starts daemons anew that were killed.
+    Restart {
+        id: u64,
+    },
     /// Asks for the line of its daemons' logs about a failure, or about a disk that is full.
     Cause {
         id: u64,
@@ -57,6 +65,7 @@ pub struct Beginning {
 pub enum Answer {
     Facts(NodeFacts),
     Started,
+    Killed,
     /// They run.
     Runs(Counted),
     /// One has ended: which, and why.

@@ -85,8 +85,7 @@ fn watch(master: Master<'_>, far: &Far, ends: &Receiver<()>) -> (Vec<NodeUse>, M
         pause = if is_full { pause * 2 } else { pause };
         is_last = ends.recv_timeout(pause) != Err(RecvTimeoutError::Timeout);
     }
-    let shares: Vec<MachineUse> =
-        all.iter().map(|(_, [first, last])| last.machine.since(&first.machine)).collect();
+    let shares: Vec<MachineUse> = all.iter().map(|(_, [first, last])| last.used(first)).collect();
     (all.into_iter().map(|(node, _)| node).collect(), MachineUse::together(&shares))
 }
 

@@ -17,6 +17,16 @@ pub(super) const HOMES: &str = "dfs.user.home.dir.prefix";
 const STAGING: &str = "yarn.app.mapreduce.am.staging-dir";
 const DONE: &str = "mapreduce.jobhistory.intermediate-done-dir";
 
+/// The end of a script: a job that was just starting when it was ended makes its folder again, until its nodes hear of
+/// its end some seconds later.
+const AGAIN: &str = "\
+if [ -n \"$ids\" ]; then for look in 1 2 3 4 5; do
+sleep 3
+files -test -e || break
+files -rm -r -f -skipTrash || failed=1
+done; fi
+";
+
 /// The folder, and the tag of jobs, which is its name too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -63,13 +73,13 @@ impl Work {
         let file_system = client.file_system.map(|uri| word(&format!("-Dfs.defaultFS={uri}")) + " ");
         format!(
             "# Ends the jobs of a run of boxscore on {}, and removes its folder there.\n\
-             failed=0\nrun() {{ {} \"$@\"; }}\n{}run {SHELL} {}-rm -r -f -skipTrash {} || failed=1\n\
-             exit $failed\n",
+             failed=0\nids=\nrun() {{ {} \"$@\"; }}\nfiles() {{ run {SHELL} {}\"$@\" {}; }}\n{}\
+             files -rm -r -f -skipTrash || failed=1\n{AGAIN}exit $failed\n",
             client.file_system.unwrap_or("the cluster"),
             client.words,
-            if client.has_jobs { &jobs } else { "" },
             file_system.unwrap_or_default(),
             word(&self.home),
+            if client.has_jobs { &jobs } else { "" },
         )
     }
 }
@@ -111,11 +121,41 @@ mod tests {
         let script = work.script(client);
         assert!(script.contains("run() { java -cp x \"$@\"; }\n"), "{script}");
         assert!(script.contains("-list -appTags tag-1)") && script.contains("-kill $ids"), "{script}");
-        let removal = script.lines().find(|line| line.contains(" -rm ")).unwrap();
-        assert!(removal.contains("-Dfs.defaultFS=hdfs://a:1 -rm -r -f -skipTrash"), "{removal}");
-        assert!(removal.contains(&word("/user/o'neil/ours")), "{removal}");
+        let files = script.lines().find(|line| line.starts_with("files() ")).unwrap();
+        let ours = word("/user/o'neil/ours");
+        assert!(files.ends_with(&format!("-Dfs.defaultFS=hdfs://a:1 \"$@\" {ours}; }}")), "{files}");
+        assert!(script.contains("\nfiles -rm -r -f -skipTrash || failed=1\n"), "{script}");
         let alone = work.script(Client { file_system: None, has_jobs: false, ..client });
         assert!(!alone.contains(APPLICATIONS) && !alone.contains("defaultFS"), "{alone}");
+    }
+
+    /// The calls of a script on a cluster with a job and a folder that is made again once.
+    #[test]
+    fn a_folder_that_is_made_again_is_removed_again() {
+        let place = tempfile::tempdir().unwrap();
+        let client = "\
+#!/bin/sh
+echo \"$@\" >>calls
+case \"$*\" in
+*-list*) echo 'application_1_0001 x' ;;
+*-test*) [ ! -e seen ] && touch seen ;;
+esac
+";
+        std::fs::write(place.path().join("client"), client).unwrap();
+        let work = Work { tag: "tag-1".to_owned(), home: "/ours".to_owned() };
+        let script = work.script(Client { words: "sh client", file_system: None, has_jobs: true });
+        std::fs::write(place.path().join("leave.sh"), script.replace("sleep 3", "")).unwrap();
+        let ended = std::process::Command::new("sh").arg("leave.sh").current_dir(place.path()).status();
+        assert!(ended.unwrap().success());
+        let calls = std::fs::read_to_string(place.path().join("calls")).unwrap();
+        let verbs: Vec<&str> = calls
+            .lines()
+            .map(|line| {
+                ["-list", "-kill", "-rm", "-test"].into_iter().find(|verb| line.contains(verb)).unwrap()
+            })
+            .collect();
+        assert_eq!(verbs, ["-list", "-kill", "-rm", "-test", "-rm", "-test"], "{calls}");
+        assert!(calls.ends_with("-test -e /ours\n"), "{calls}");
     }
 
     #[test]
