@@ -168,8 +168,6 @@ fn one_label_is_as_if_it_were_read_here() {
         bench.run(&["logs", "--merge", "p", "--where", "statsu=500"]).expect(2, &["--where: "]);
         bench.run(&["logs", "map", "--part", "0+100", "-"]).expect(2, &["--part is of a file"]);
         bench.run(&["logs", "map", "--label", "", "a1.log"]).expect(2, &["--label"]);
-        let format = ["logs", "--merge", "p", "--format", "combined+D"];
-        bench.run(&format).expect(2, &["--format is of logs"]);
         bench.run(&["logs", "reduce", "nosuch"]).expect(1, &["nosuch: there is no such file"]);
         let both = ["logs", "map", "--one-label", "a=a1.log", "b=b.log"];
         bench.run(&both).expect(2, &["--one-label: there are 2: a, b"]);

@@ -25,14 +25,6 @@ impl Parts {
         if args.hadoop {
             return Parts::of_jobs(args).map(Some);
         }
-        if !args.merge.is_empty() && args.files.is_empty() {
-            let of_logs = [("--format", args.format.is_some()), ("--config", args.config.is_some())];
-            if let Some((flag, _)) = of_logs.into_iter().find(|(_, is_given)| *is_given) {
-                return Err(CliError::usage(format!(
-                    "{flag} is of logs, and --merge has what was read of them"
-                )));
-            }
-        }
         let Some(whole) = merged::whole(&args.merge)? else { return Ok(None) };
         if !args.files.is_empty() {
             return Err(CliError::usage(
