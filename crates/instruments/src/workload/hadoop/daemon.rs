@@ -148,7 +148,8 @@ pub fn kill<'a>(daemons: impl IntoIterator<Item = &'a Daemon>) -> Result<(), Str
     };
     // Halted, they start nothing that the look would miss.
     roots.iter().for_each(|pid| send(*pid, Signal::STOP));
-    let family = tree::family(&roots)?;
+    let family =
+        tree::family(&roots).inspect_err(|_| roots.iter().for_each(|pid| send(*pid, Signal::KILL)))?;
     family.iter().for_each(|stat| send(stat.pid, Signal::KILL));
     let is_left = |stat: &tree::Stat| tree::one(stat.pid).is_some_and(|now| now.is_alive());
     match within(KILLED, || !family.iter().any(is_left)) {

@@ -3,7 +3,8 @@
 //!
 //! The ResourceManager and the NameNode are asked four times a second while the job runs, of an undisturbed job of such
 //! a run as well, so that both carry the cost of the questions. A time of detection is late by up to a quarter of a
-//! second, and by the time of the answers. Seconds by boxscore's clock.
+//! second, and by the time of the answers; on a lab also by the way of the order to the node, which the moment of the
+//! fault stands before. Seconds by boxscore's clock.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -93,7 +94,9 @@ pub struct Seen {
     /// Percent of the job.
     progress: f64,
     at_ns: u64,
-    /// The same moment by the clock of days, in milliseconds since 1970.
+    /// When it was done.
+    done_ns: u64,
+    /// The first moment by the clock of days, in milliseconds since 1970.
     wall_ms: u64,
     lost_ns: Option<u64>,
     dead_ns: Option<u64>,
@@ -141,11 +144,12 @@ pub fn run(cluster: &mut Cluster, fault: Fault, order: &Order) -> Result<Watched
     let (done, job) = match (done, &seen) {
         (Ok(done), _) => done,
         (Err(JobError::Failed(why)), Some(seen)) => return Err(seen.broken(&why)),
+        // A node may be half dead.
+        (Err(JobError::Failed(why)), None) if watch.is_struck => return Err(JobError::Stuck(why)),
         (Err(error), _) => return Err(error),
     };
     match (fault, &seen, watch.failed) {
         (_, Some(seen), Some(why)) if !seen.is_found() => return Err(seen.broken(&why)),
-        // A node may be half dead.
         (_, None, Some(why)) if watch.is_struck => return Err(JobError::Stuck(why)),
         (Fault::At(..), None, why) => {
             let why = why.map_or_else(String::new, |why| format!(" (the last question: {why})"));
@@ -193,7 +197,7 @@ impl Seen {
 
     /// Its figures, where the job ended at this moment. Fails where the fault was not found.
     pub fn figures(&self, ended_ns: u64) -> Result<Figures, JobError> {
-        if ended_ns <= self.at_ns {
+        if ended_ns <= self.done_ns {
             return Err(self.broken("the job had ended when the fault came: more --data makes it longer"));
         }
         let since = |ns: u64| ns.saturating_sub(self.at_ns) as f64 / 1e9;
@@ -289,6 +293,7 @@ fn strike(cluster: &Cluster, fault: Fault, answers: &Answers) -> Result<Option<S
         director: running.director.clone(),
         progress: running.progress,
         at_ns,
+        done_ns: sys::clock::now_ns(),
         wall_ms,
         lost_ns: None,
         dead_ns: None,
@@ -430,6 +435,7 @@ mod tests {
             director: "w1".to_owned(),
             progress: 41.5,
             at_ns: 2_000_000_000,
+            done_ns: 2_500_000_000,
             wall_ms: 45_000,
             lost_ns: Some(12_500_000_000),
             dead_ns: Some(16_000_000_000),
@@ -446,7 +452,7 @@ mod tests {
             panic!()
         };
         assert!(why.contains("the NameNode does not find"), "{why}");
-        let JobError::Stuck(why) = seen.figures(2_000_000_000).unwrap_err() else { panic!() };
+        let JobError::Stuck(why) = seen.figures(2_500_000_000).unwrap_err() else { panic!() };
         assert!(why.contains("had ended when the fault came"), "{why}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Milliseconds and bytes since boot; what the kernel does not tell is missing. The loopback is no network. Work of
 //! others is counted too: a host of a lab is taken to do nothing else. A link has a rate where a network device tells
-//! one: a virtual machine's often does not, and the rate of a device without hardware says nothing.
+//! one: a virtual machine's often does not. Devices without hardware have no link of their own.
 
 use std::path::Path;
 
@@ -27,26 +27,25 @@ pub struct Counted {
     pub disk: Option<(u64, u64)>,
     /// Received and sent.
     pub network: Option<(u64, u64)>,
-    /// The links whose rate is known.
     links: Vec<Link>,
 }
 
-/// A link of the network.
+/// The link of a device with hardware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Link {
     name: String,
     received: u64,
     sent: u64,
-    /// Bytes a second that it carries in each direction.
-    rate: u64,
+    /// Bytes a second that it carries in each direction; `None` where the device does not tell.
+    rate: Option<u64>,
 }
 
 impl Link {
-    /// That of a device with hardware that tells its rate.
+    /// That of a device; `None` of one without hardware.
     fn of(root: &Root, (name, counters): &(String, nets::Counters)) -> Option<Link> {
         let folder = format!("/sys/class/net/{name}");
         let megabits = root.number(&format!("{folder}/speed")).and_then(|speed| u64::try_from(speed).ok());
-        let rate = megabits.filter(|speed| *speed > 0)?.saturating_mul(MEGABIT);
+        let rate = megabits.filter(|speed| *speed > 0).map(|speed| speed.saturating_mul(MEGABIT));
         root.exists(&format!("{folder}/device")).then(|| Link {
             name: name.clone(),
             received: counters.received_bytes,
@@ -55,11 +54,16 @@ impl Link {
         })
     }
 
-    /// The share of its rate that it carried in its fuller direction, since an earlier look.
+    /// The share of its rate that it carried in its fuller direction, since an earlier look; 0 of an idle one, whatever
+    /// its rate.
     fn share(&self, before: &Link, seconds: f64) -> Option<f64> {
         let received = self.received.checked_sub(before.received)?;
         let sent = self.sent.checked_sub(before.sent)?;
-        (seconds > 0.0).then(|| (received.max(sent) as f64 / seconds / self.rate as f64).min(1.0))
+        match (received.max(sent), self.rate) {
+            (0, _) => Some(0.0),
+            (bytes, Some(rate)) if seconds > 0.0 => Some((bytes as f64 / seconds / rate as f64).min(1.0)),
+            _ => None,
+        }
     }
 }
 
@@ -96,14 +100,20 @@ impl Counted {
         }
     }
 
-    /// The shares of the time since an earlier look.
+    /// The shares of the time since an earlier look. That of the fullest link is missing where one that carried
+    /// something has no known rate.
     pub fn used(&self, before: &Counted) -> MachineUse {
-        let seconds = self.machine.seconds_since(&before.machine);
-        let shares = self.links.iter().filter_map(|link| {
+        let link = self.fullest_link(before, self.machine.seconds_since(&before.machine));
+        MachineUse { link, ..self.machine.since(&before.machine) }
+    }
+
+    fn fullest_link(&self, before: &Counted, seconds: f64) -> Option<f64> {
+        let share = |link: &Link| {
             let former = before.links.iter().find(|former| former.name == link.name)?;
             link.share(former, seconds)
-        });
-        MachineUse { link: shares.reduce(f64::max), ..self.machine.since(&before.machine) }
+        };
+        let shares: Option<Vec<f64>> = self.links.iter().map(share).collect();
+        shares?.into_iter().reduce(f64::max)
     }
 
     /// The use from this look until the next one.
@@ -139,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_link_is_full_by_its_fuller_direction() {
-        let link = |received, sent| Link { name: "eth0".to_owned(), received, sent, rate: 1_000 };
+        let link = |received, sent| Link { name: "eth0".to_owned(), received, sent, rate: Some(1_000) };
         let before = link(5_000, 0);
         assert_eq!(link(6_800, 500).share(&before, 2.0), Some(0.9));
         assert_eq!(link(5_000, 1_000).share(&before, 2.0), Some(0.5));
@@ -150,7 +160,20 @@ mod tests {
     }
 
     #[test]
-    fn only_hardware_has_a_rate() {
+    fn a_busy_link_without_a_rate_leaves_the_fullest_one_unknown() {
+        let link = |name: &str, received, rate| Link { name: name.to_owned(), received, sent: 0, rate };
+        let of = |data, control| Counted {
+            links: vec![link("data", data, None), link("control", control, Some(1_000))],
+            ..Counted::default()
+        };
+        let before = of(100, 100);
+        assert_eq!(of(100, 600).fullest_link(&before, 1.0), Some(0.5));
+        assert_eq!(of(900, 600).fullest_link(&before, 1.0), None);
+        assert_eq!(Counted::default().fullest_link(&before, 1.0), None);
+    }
+
+    #[test]
+    fn only_hardware_has_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let device = |name: &str, speed: &str, has_hardware: bool| {
             let path = folder.path().join(format!("sys/class/net/{name}"));
@@ -162,8 +185,9 @@ mod tests {
         device("veth0", "10000\n", false);
         let root = Root::at(folder.path());
         let of = |name: &str| Link::of(&root, &(name.to_owned(), nets::Counters::default()));
-        assert_eq!(of("eth0").map(|link| link.rate), Some(125_000_000));
-        assert_eq!([of("eth1"), of("veth0"), of("eth2")], [None, None, None]);
+        assert_eq!(of("eth0").map(|link| link.rate), Some(Some(125_000_000)));
+        assert_eq!(of("eth1").map(|link| link.rate), Some(None));
+        assert_eq!([of("veth0"), of("eth2")], [None, None]);
     }
 
     #[test]

@@ -309,20 +309,29 @@ impl Far {
 
     /// Kills the daemons and the containers of a node. Fails when one does not end.
     pub fn kill(&self, node: &str) -> Result<(), String> {
-        self.order(node, ANSWER, Wanted::Kill { id: self.id })
+        self.order(node, Wanted::Kill { id: self.id })
     }
 
     /// Starts the daemons of a node anew that were killed.
     pub fn restart(&self, node: &str) -> Result<(), String> {
-        self.order(node, PATIENCE, Wanted::Restart { id: self.id })
+        self.order(node, Wanted::Restart { id: self.id })
     }
 
-    /// Has one node do something. The others are asked how they are, since a relay asks all.
-    fn order(&self, node: &str, patience: Duration, wanted: Wanted) -> Result<(), String> {
-        let _one_at_a_time = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Has one node do something. The others are asked how they are, since a relay asks all. Fails, as [`Far::look`]
+    /// does from then on, where a daemon of one has ended.
+    fn order(&self, node: &str, wanted: Wanted) -> Result<(), String> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(why) = &state.broken {
+            return Err(why.clone());
+        }
         let is_meant = |at: usize| self.lab.members.get(at).is_some_and(|one| one.name == node);
         let of = |at: usize| if is_meant(at) { wanted.clone() } else { Wanted::Check { id: self.id } };
-        self.lab.ask(patience, of).map(drop)
+        let ended = self.lab.ask(PATIENCE, of)?.into_iter().find_map(|answer| match answer {
+            Answer::Ended(why) => Some(why),
+            _ => None,
+        });
+        state.broken.clone_from(&ended);
+        ended.map_or(Ok(()), Err)
     }
 
     /// Says that it cannot be used any more.
