@@ -11,6 +11,7 @@ mod dist;
 mod failures;
 mod generate;
 mod install;
+mod jar;
 mod new;
 mod perf;
 mod readme;
@@ -40,6 +41,7 @@ cargo xtask VERB
   readme [--check]             run README's commands and take in what they print (or say where it has another shape)
   dist | dist-all              static binaries in dist/: of this host, or of every target (each then tried)
   perf [OPTIONS]               our kernels beside others', our size and start-up (`perf --help`)
+  jar LIB                      the input format of logs --hadoop, beside its source; LIB has the jars of a Hadoop
   gen [--check]                write the generated files (or say which are stale)";
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
 fn verb(words: &[&str]) -> Result<()> {
     match words {
         ["ci"] => ci::run(),
+        ["jar", lib] => jar::run(lib),
         ["adding"] => adding::run(),
         ["new", "instrument", name] => new::instrument(name, "cpu"),
         ["new", "instrument", name, "--family", family] => new::instrument(name, family),

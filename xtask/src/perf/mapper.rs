@@ -1,14 +1,14 @@
-//! The mapper of logs as a job, as Hadoop Streaming feeds it, beside the reader of a file (that of the library, which
+//! The mapper of logs as a job, as `logs --hadoop` feeds it, beside the reader of a file (that of the library, which
 //! writes nothing, and `boxscore logs`), all of one label, and beside three mappers of mawk's: one of three sums, one
 //! of a part of what ours tells (requests, bytes and times by hour and status), and one that tells the most of it (by
 //! path too; still without clients, agents, referrers, quarter hours and skipped lines).
 //!
 //! Times of whole processes on one CPU. The log is a half of that of `logs` (5 million lines, 1 GB); the mappers have
-//! it on standard input, each line with its offset and a tab before it, out of the page cache. What a job costs besides
-//! (containers, the task's JVM and its pipe) is the same for any mapper and is not counted.
+//! it on standard input, ours in blocks, mawk's as lines, out of the page cache. What a job costs besides is in
+//! `log_job`.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -19,30 +19,34 @@ use super::pairs::Outcome;
 use crate::shell;
 
 const LINES: u64 = 5_000_000;
-/// Three sums, as one would write them; the first field is the offset.
-const SUMS: &str = "{ n++; b += $11; t += $NF } END { print \"k\\t\" n, b, t }";
+/// Bytes of a block, as the input format makes them.
+const BLOCK: usize = 256 << 10;
+/// Three sums, as one would write them.
+const SUMS: &str = "{ n++; b += $10; t += $NF } END { print \"k\\t\" n, b, t }";
 /// Requests and bytes by hour and class of status, and a histogram of times in tenths of their logarithm.
-const BY_HOUR: &str = "{ k = substr($5, 2, 14) \" \" int($10 / 100); n[k]++; b[k] += $11; d[int(log($NF + 1) * 10)]++ } \
-                       END { for (k in n) print k \"\\t\" n[k], b[k]; for (x in d) print \"d\" x \"\\t\" d[x] }";
+pub const BY_HOUR: &str = "{ k = substr($4, 2, 14) \" \" int($9 / 100); n[k]++; b[k] += $10; \
+                           d[int(log($NF + 1) * 10)]++ } \
+                           END { for (k in n) print k \"\\t\" n[k], b[k]; for (x in d) print \"d\" x \"\\t\" d[x] }";
 
 /// The same, a histogram of sizes, and requests, bytes and times by path.
-const BY_PATH: &str = "{ k = substr($5, 2, 14) \" \" int($10 / 100); n[k]++; b[k] += $11; t[k] += $NF; \
-                       d[int(log($NF + 1) * 10)]++; z[int(log($11 + 1) * 10)]++; \
-                       p[$8]++; q[$8] += $11; r[$8] += $NF } \
-                       END { for (k in n) print k \"\\t\" n[k], b[k], t[k]; for (x in d) print \"d\" x \"\\t\" d[x]; \
-                       for (x in z) print \"z\" x \"\\t\" z[x]; for (x in p) print x \"\\t\" p[x], q[x], r[x] }";
+pub const BY_PATH: &str = "{ k = substr($4, 2, 14) \" \" int($9 / 100); n[k]++; b[k] += $10; t[k] += $NF; \
+                           d[int(log($NF + 1) * 10)]++; z[int(log($10 + 1) * 10)]++; \
+                           p[$7]++; q[$7] += $10; r[$7] += $NF } \
+                           END { for (k in n) print k \"\\t\" n[k], b[k], t[k]; \
+                           for (x in d) print \"d\" x \"\\t\" d[x]; \
+                           for (x in z) print \"z\" x \"\\t\" z[x]; for (x in p) print x \"\\t\" p[x], q[x], r[x] }";
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
     let lines = options.log_lines.unwrap_or(LINES);
     let (log, _) = made(peers, lines)?;
-    let keyed = format!("{log}.keyed");
-    if !Path::new(&keyed).exists() {
-        let unready = format!("{log}.keying");
-        key(&log, &unready)?;
-        fs::rename(&unready, &keyed)?;
+    let in_blocks = format!("{log}.blocks");
+    if !Path::new(&in_blocks).exists() {
+        let unready = format!("{log}.unready");
+        blocks(&log, &unready)?;
+        fs::rename(&unready, &in_blocks)?;
     }
     // The page cache is filled.
-    shell::output("wc", &["-l", &log, &keyed])?;
+    shell::output("wc", &["-l", &log, &in_blocks])?;
     let peer = |name, script: &str, arguments: &[&str]| Peer {
         name,
         words: [words(&["sh", "-c", script, "sh"]), words(arguments)].concat(),
@@ -52,8 +56,8 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     let product = options.product();
     let ours = peer(
         "logs map",
-        "exec \"$1\" logs map --format combined+D --name a.log --one-label --keyed < \"$2\"",
-        &[&product, &keyed],
+        "exec \"$1\" logs map --format combined+D --name a.log --one-label --blocks < \"$2\"",
+        &[&product, &in_blocks],
     );
     let reader = peer("logs-read", "exec \"$@\"", &[peers, "logs-read", &log, "1"]);
     let local = peer(
@@ -61,8 +65,8 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         "exec \"$1\" logs --format combined+D --threads 1 --no-store \"$2\"",
         &[&product, &log],
     );
-    let mawk = |name, program| peer(name, "exec mawk \"$1\" < \"$2\"", &[program, &keyed]);
-    let what = format!("logs map --one-label of {lines} lines with offsets");
+    let mawk = |name, program| peer(name, "exec mawk \"$1\" < \"$2\"", &[program, &log]);
+    let what = format!("logs map --one-label of {lines} lines in blocks");
     compare(&what, &ours, &reader, options, outcome)?;
     compare(&what, &ours, &local, options, outcome)?;
     match shell::output("sh", &["-c", "command -v mawk"]) {
@@ -78,20 +82,22 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     }
 }
 
-/// The lines of a file with their offsets before them, as Hadoop gives them.
-fn key(from: &str, to: &str) -> Result<()> {
-    let (mut from, mut to) = (BufReader::new(File::open(from)?), BufWriter::new(File::create(to)?));
-    let (mut line, mut offset) = (Vec::new(), 0);
+/// A file in blocks, each behind its offset, as the input format gives it to a mapper.
+fn blocks(from: &str, to: &str) -> Result<()> {
+    let (mut from, mut to) = (File::open(from)?, BufWriter::new(File::create(to)?));
+    let mut offset: u64 = 0;
     // Ends with the file.
     loop {
-        line.clear();
-        let bytes = from.read_until(b'\n', &mut line)?;
-        if bytes == 0 {
+        let mut block = Vec::new();
+        (&mut from).take(BLOCK as u64).read_to_end(&mut block)?;
+        if block.is_empty() {
             return Ok(to.flush()?);
         }
-        write!(to, "{offset}\t")?;
-        to.write_all(&line)?;
-        offset += bytes;
+        to.write_all(&8_u32.to_be_bytes())?;
+        to.write_all(&offset.to_be_bytes())?;
+        to.write_all(&u32::try_from(block.len())?.to_be_bytes())?;
+        to.write_all(&block)?;
+        offset += block.len() as u64;
     }
 }
 
@@ -100,13 +106,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_get_their_offsets() {
+    fn blocks_get_their_offsets() {
         let dir = std::env::temp_dir().join(format!("boxscore-perf-mapper-{}", std::process::id()));
         fs::create_dir_all(&dir).unwrap();
         let path = |name: &str| dir.join(name).display().to_string();
-        fs::write(path("a"), "one\n\nthree").unwrap();
-        key(&path("a"), &path("b")).unwrap();
-        assert_eq!(fs::read_to_string(path("b")).unwrap(), "0\tone\n4\t\n5\tthree");
+        let text = [vec![b'x'; BLOCK], b"one\n".to_vec()].concat();
+        fs::write(path("a"), &text).unwrap();
+        blocks(&path("a"), &path("b")).unwrap();
+        let made = fs::read(path("b")).unwrap();
+        assert_eq!(made.len(), text.len() + 32);
+        assert_eq!(made[..16], [0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0]);
+        assert_eq!(made[16 + BLOCK..], *b"\0\0\0\x08\0\0\0\0\0\x04\0\0\0\0\0\x04one\n");
         fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -11,6 +11,7 @@ mod generators;
 mod kv;
 mod lab;
 mod limits;
+mod log_job;
 mod logs;
 mod mapper;
 mod memory;
@@ -32,7 +33,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 16] = [
+const PARTS: [(&str, Part); 17] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -41,6 +42,7 @@ const PARTS: [(&str, Part); 16] = [
     ("kv", kv::run),
     ("logs", logs::run),
     ("mapper", mapper::run),
+    ("log-job", log_job::run),
     ("net", net::run),
     ("runtime", runtime::run),
     ("commands", |options, _, outcome| commands::run(options, outcome)),
@@ -64,7 +66,8 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 9] = ["web", "kv", "mapper", "commands", "decide", "store", "lab", "bmc", "limits"];
+const OF_PRODUCT: [&str; 10] =
+    ["web", "kv", "mapper", "log-job", "commands", "decide", "store", "lab", "bmc", "limits"];
 
 /// The parts that run nothing of ours besides.
 const ALONE: [&str; 7] = ["web", "commands", "decide", "store", "lab", "bmc", "limits"];

@@ -111,12 +111,15 @@ pub struct LogsArgs {
     /// `logs reduce` (- is stdin), which stands for the logs themselves
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub merge: Vec<PathBuf>,
-    /// The files are paths of Hadoop's (HADOOP_CONF_DIR), read there by streaming jobs, with folders for their files
+    /// The files are paths of Hadoop's (HADOOP_CONF_DIR), read there by a streaming job, with folders for their files
     #[arg(long, conflicts_with_all = ["merge", "follow", "telemetry", "config", "strict", "threads"])]
     pub hadoop: bool,
-    /// End the jobs of --hadoop after this time, such as 2h [default: 24h]
+    /// End the job of --hadoop after this time, such as 2h [default: 24h]
     #[arg(long, value_name = "DURATION", requires = "hadoop")]
     pub timeout: Option<String>,
+    /// Bytes of a plain file that a mapper of --hadoop reads; each starts a JVM [default: 512MiB]
+    #[arg(long, value_name = "SIZE", requires = "hadoop")]
+    pub split: Option<String>,
     /// Write the mix of one label (sizes, methods, keep-alive, arrivals, popularity), which run web --mix and
     /// load --replay repeat
     #[arg(long, value_name = "FILE")]
@@ -202,6 +205,12 @@ pub fn run(args: &LogsArgs, global: &Global) -> Result<u8, CliError> {
         Some(LogsVerb::Reduce(args)) => return reduce::run(args),
         Some(LogsVerb::Format(args)) => return format::run(args),
         None => {}
+    }
+    // Beside logs a format is theirs; what is merged was read before.
+    if args.files.is_empty() && (args.format.is_some() || args.config.is_some()) {
+        let flag = if args.format.is_some() { "--format" } else { "--config" };
+        let error = CliError::usage(format!("{flag}: --merge reads no log, and none is given"));
+        return Err(error.hint("`logs map` takes it, or name logs beside --merge"));
     }
     if !args.lab.is_given()? {
         return here(args, global);

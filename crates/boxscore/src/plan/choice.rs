@@ -183,10 +183,10 @@ fn instead(long: &str, value: &str, chosen: &[&Card], owners: &[&&Card]) -> Opti
     (!ways.is_empty()).then(|| format!("boxscore run {} {}", card.name, ways.join(", or ")))
 }
 
-/// The tests whose option it is, where others of their family were picked.
+/// The tests whose option it is, where other tests of their family were picked (a load of the family is no test of it).
 fn of_tests(long: &str, chosen: &[&Card], owners: &[&&Card]) -> Option<CliError> {
-    let family =
-        chosen.iter().map(|card| card.family).find(|one| owners.iter().any(|own| own.family == *one))?;
+    let tests = chosen.iter().filter(|card| matches!(card.role, Role::Plain));
+    let family = tests.map(|card| card.family).find(|one| owners.iter().any(|own| own.family == *one))?;
     let own = owners.iter().filter(|card| card.family == family);
     let tests: Vec<&str> = own.flat_map(|card| card.tests).map(|test| test.name).collect();
     let first = tests.first()?;

@@ -250,6 +250,7 @@ fn flags_belong_to_the_family() {
     assert!(refused(&with(&[], [("test", "tcp-rtt")])).contains("--test belongs to the family net"));
     let other = refused(&with(&["hadoop"], [("test", "pi"), ("fault", "kill-am")]));
     assert!(other.contains("--fault belongs to the test terasort"), "{other}");
+    assert!(refused(&with(&["kv-load"], [("kv", "redis")])).contains("--kv belongs to the family kv"));
     let far = ("far", "ssh box2 boxscore");
     assert!(refused(&with(&["cpu"], [far])).contains("--far belongs to the family net"));
     assert!(refused(&with(&["net"], [far])).contains("--far needs --to"));

@@ -8,9 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use instruments::workload::guard;
+use instruments::workload::hadoop::settings::OPENS;
+use instruments::workload::hadoop::{distribution, streaming};
 use model::doc::{ErrorDoc, HadoopConfigDoc, HadoopFate, HadoopFetchDoc, HadoopNamesDoc};
 
-use crate::common::{Bench, Running, Said, assert_gone, cannot, children, said};
+use crate::common::{Bench, PROGRAM, Running, Said, assert_gone, cannot, children, said};
 
 /// Words that Maven is started with become variables of these.
 const WORDS: &str =
@@ -277,4 +280,25 @@ fn names_are_found_or_the_near_one_is_told() {
         doc.names.len()
     };
     assert!(all(&["--json"]) > 100 && all(&["--all", "--json"]) > all(&["--json"]) + 150);
+}
+
+/// The input format of `logs --hadoop`, by a program of Java's: splits of random files, cut anywhere.
+#[test]
+fn splits_have_the_lines_that_begin_in_them() {
+    let Some(home) = crate::common::hadoop::home() else { return };
+    let bench = Bench::new();
+    let jar = streaming::write_input_format(bench.dir.path()).expect("a jar");
+    guard::set_program(PROGRAM);
+    let hadoop = distribution::find(bench.dir.path(), Some(home)).expect("a Hadoop");
+    let class_path = format!("{}:{}", hadoop.class_path.join(":"), jar.display());
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java/SplitsOfLines.java");
+    let mut java = Command::new(hadoop.java.program());
+    let modules = said(java.arg("--list-modules")).out;
+    if !modules.contains("jdk.compiler") {
+        return cannot("a JDK, not only what runs Java");
+    }
+    let mut java = Command::new(hadoop.java.program());
+    java.args(hadoop.opens().then_some(OPENS)).arg("-cp").arg(class_path).arg(source).arg(bench.dir.path());
+    let told = said(&mut java).expect(0, &[]);
+    assert!(told.out.trim_end().ends_with(" splits"), "{told:?}");
 }

@@ -195,7 +195,12 @@ impl Logs {
         packed(&["sh", "-c", &format!("gzip < {0}/a.log > {0}/b.log.gz", bench.dir.path().display())]);
         packed(&["zstd", "-q", &path("a.log"), "-o", &path("c.log.zst")]);
         theirs.say(SHELL, &["-mkdir", "-p", &bench.dir.path().display().to_string()]);
-        let names = [("ssd", "a.log"), ("ssd", "b.log.gz"), ("hdd", "c.log.zst")];
+        // A line longer than a split, none in a last one, and a file without a line.
+        let long = [changed(), "y".repeat(500_000), "\nlast".to_owned()].concat();
+        fs::write(path("d.log"), long).expect("a log");
+        fs::write(path("e.log"), "").expect("a log");
+        let names =
+            [("ssd", "a.log"), ("ssd", "b.log.gz"), ("hdd", "c.log.zst"), ("hdd", "d.log"), ("hdd", "e.log")];
         let given = names.map(|(label, name)| {
             theirs.say(SHELL, &["-put", &path(name), &path(name)]);
             format!("{label}={}", path(name))
@@ -216,14 +221,41 @@ fn logs_are_read_there_as_here(theirs: &Theirs, bench: &Bench, logs: &Logs) {
     let read = |name: &str, more: &[&str]| {
         let out = bench.path(name).display().to_string();
         let words = [&["--by", "prefix", "--out", &out], more].concat();
-        said(&mut logs.command(theirs, bench, &words)).expect(0, &[]);
+        // Two lines are none of a log.
+        said(&mut logs.command(theirs, bench, &words)).expect(3, &[]);
         fs::read(out).expect("its aggregates")
     };
-    let (here, there) = (read("here.agg", &[]), read("there.agg", &["--hadoop"]));
-    assert!(here.len() > 1000 && here == there, "{} and {} bytes", here.len(), there.len());
+    let here = read("here.agg", &[]);
+    // A file in one split, and in some that cut lines.
+    for split in [&[][..], &["--split", "200001"]] {
+        let there = read("there.agg", &[&["--hadoop"], split].concat());
+        assert!(here.len() > 1000 && here == there, "{split:?}: {} and {} bytes", here.len(), there.len());
+    }
+    a_damaged_file_is_named(theirs, bench);
+    said(&mut logs.command(theirs, bench, &["--hadoop", "--split", "1"])).expect(2, &["100000 at most"]);
     said(&mut logs.command(theirs, bench, &["--hadoop", "--timeout", "1"]))
         .expect(1, &["not done within", "--timeout gives more"]);
     until("a folder is left", &|| !has_private(bench));
+}
+
+/// The damage is met long before the end, while Hadoop writes on.
+fn a_damaged_file_is_named(theirs: &Theirs, bench: &Bench) {
+    let path = bench.path("damaged.log.gz").display().to_string();
+    let line = |n: u64| {
+        let name = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let at = format!("01/May/2010:00:{:02}:{:02} +0200", n / 60 % 60, n % 60);
+        format!("10.0.0.1 - - [{at}] \"GET /{:x}{name:x} HTTP/1.1\" 200 1000 2000\n", name.rotate_left(7) ^ n)
+    };
+    fs::write(bench.path("damaged.log"), (0..100_000).map(line).collect::<String>()).expect("a log");
+    let packed = Command::new("gzip").arg(bench.path("damaged.log")).status().expect("it packs");
+    let mut bytes = fs::read(&path).expect("a packed log");
+    assert!(packed.success() && bytes.len() > 2 << 20, "{}", bytes.len());
+    bytes[400_000..404_000].fill(0xff);
+    fs::write(&path, bytes).expect("a damaged log");
+    theirs.say(SHELL, &["-put", &path, &path]);
+    let damaged = Logs { given: vec![path.clone()] };
+    said(&mut damaged.command(theirs, bench, &["--hadoop"])).expect(1, &["damaged.log.gz", "gzip: damaged"]);
+    theirs.say(SHELL, &["-rm", "-skipTrash", &path]);
 }
 
 fn readers_that_end_early_leave_nothing_there(theirs: &Theirs, bench: &Bench, logs: &Logs) {

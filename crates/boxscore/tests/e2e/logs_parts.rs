@@ -166,6 +166,8 @@ fn one_label_is_as_if_it_were_read_here() {
         bench.run(&["logs", "--merge", "p", "--out", "x"]).expect(2, &["without --one-label"]);
         bench.run(&["logs", "map", "a1.log", "--where", "statsu=500"]).expect(2, &["--where: "]);
         bench.run(&["logs", "--merge", "p", "--where", "statsu=500"]).expect(2, &["--where: "]);
+        let format = ["logs", "--merge", "p", "--format", "combined"];
+        bench.run(&format).expect(2, &["--format: --merge reads no log"]);
         bench.run(&["logs", "map", "--part", "0+100", "-"]).expect(2, &["--part is of a file"]);
         bench.run(&["logs", "map", "--label", "", "a1.log"]).expect(2, &["--label"]);
         bench.run(&["logs", "reduce", "nosuch"]).expect(1, &["nosuch: there is no such file"]);

@@ -37,11 +37,8 @@ pub struct Keyed<R> {
 }
 
 impl<R: Read> Keyed<R> {
-    /// Of a file that ends at `end`, where that is known: what stands behind, such as a line break that was put behind
-    /// the last line, is left out.
-    pub fn new(from: R, end: Option<u64>) -> Keyed<R> {
-        let end = end.unwrap_or(u64::MAX);
-        let lines = Lines { place: Place::NEXT, has_begun: false, next: 0, line: 1, end };
+    pub fn new(from: R) -> Keyed<R> {
+        let lines = Lines { place: Place::NEXT, has_begun: false, next: 0, line: 1 };
         Keyed { from: BufReader::with_capacity(BUFFER, from), lines }
     }
 }
@@ -72,7 +69,6 @@ struct Lines {
     next: u64,
     /// From 1, of the line that the reader is in.
     line: u64,
-    end: u64,
 }
 
 impl Lines {
@@ -85,12 +81,10 @@ impl Lines {
                 used += self.offset(rest, digits, value)?;
                 continue;
             }
-            let left = self.end.saturating_sub(self.next);
             let count = self.text(&rest[..rest.len().min(room.len() - given)]);
-            let inside = count.min(usize::try_from(left).unwrap_or(usize::MAX));
-            room[given..given + inside].copy_from_slice(&rest[..inside]);
+            room[given..given + count].copy_from_slice(&rest[..count]);
             used += count;
-            given += inside;
+            given += count;
         }
         Ok((used, given))
     }
@@ -162,11 +156,7 @@ mod tests {
 
     /// Reads in rooms of so many bytes.
     fn read(text: &str, room: usize) -> io::Result<String> {
-        read_to(text, room, None)
-    }
-
-    fn read_to(text: &str, room: usize, end: Option<u64>) -> io::Result<String> {
-        let mut from = Keyed::new(Cursor::new(text.to_owned()), end);
+        let mut from = Keyed::new(Cursor::new(text.to_owned()));
         let (mut all, mut room) = (Vec::new(), vec![0; room]);
         loop {
             match from.read(&mut room)? {
@@ -184,10 +174,6 @@ mod tests {
             }
         }
         assert_eq!(read("", 10).unwrap(), "");
-        // A line break that the file does not have.
-        for room in [1, 3, 64] {
-            assert_eq!(read_to("0\tab\n3\tcd\n", room, Some(5)).unwrap(), "ab\ncd");
-        }
     }
 
     #[test]

@@ -15,11 +15,8 @@ const BUFFER: usize = 128 << 10;
 pub enum Source {
     File(PathBuf),
     Stream(Box<dyn Read + Send>),
-    /// A stream of a file that ends at `end`, where that is known; each line has its offset and a tab in front of it.
-    Keyed {
-        stream: Box<dyn Read + Send>,
-        end: Option<u64>,
-    },
+    /// A stream each of whose lines has its offset and a tab in front of it.
+    Keyed(Box<dyn Read + Send>),
 }
 
 /// How bytes are packed.
@@ -193,17 +190,17 @@ pub fn head(source: Source) -> Result<Head, String> {
             let lines = first_lines(Box::new(Cursor::new(start)), &watch)?;
             Ok(Head { lines, source: Source::Stream(stream) })
         }
-        Source::Keyed { stream, end } => {
+        Source::Keyed(stream) => {
             let (start, stream) = started(stream)?;
-            let unkeyed = || Keyed::new(Cursor::new(start.clone()), end);
+            let unkeyed = || Keyed::new(Cursor::new(start.clone()));
             let mut first = [0; 4];
             let read = fill(&mut unkeyed(), &mut first).map_err(|error| Packed::Plain.fault(&error))?;
             // The lines of a packed file are none of the log.
             if is_packed(&first[..read]) {
-                return head(Source::Stream(Box::new(Keyed::new(stream, end))));
+                return head(Source::Stream(Box::new(Keyed::new(stream))));
             }
             let lines = first_lines(Box::new(unkeyed()), &watch)?;
-            Ok(Head { lines, source: Source::Keyed { stream, end } })
+            Ok(Head { lines, source: Source::Keyed(stream) })
         }
     }
 }

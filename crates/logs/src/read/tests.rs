@@ -144,7 +144,7 @@ impl std::io::Read for AtMost {
 
 fn read_keyed(text: &[u8], some: usize, name: &str, format: Arc<Format>) -> Outcome {
     let stream = Box::new(AtMost(Cursor::new(text.to_vec()), some));
-    let source = Source::Keyed { stream, end: None };
+    let source = Source::Keyed(stream);
     let input = Input { label: "a".into(), name: name.to_owned(), source, format, part: None };
     read(vec![input], &options(1, 1 << 30), &Watch::default())
 }
@@ -175,21 +175,19 @@ fn keyed_lines_have_their_place_however_long_they_are() {
     );
 }
 
-/// Of lines behind the end of a file, such as the line break that Hadoop puts behind its last line, none counts.
+/// A key without a line is none, and an empty line is one.
 #[test]
-fn keyed_lines_end_with_their_file() {
-    let of = |text: &str, end: Option<u64>| {
-        let outcome = read_source(Source::Keyed { stream: Box::new(Cursor::new(text.to_owned())), end });
+fn keyed_lines_end_with_their_stream() {
+    let of = |text: &str| {
+        let outcome = read_source(Source::Keyed(Box::new(Cursor::new(text.to_owned()))));
         assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
         (outcome.files[0].lines, outcome.files[0].end)
     };
-    assert_eq!(of("0\tab\n3\tcd\n", Some(5)), (2, 5));
-    assert_eq!(of("0\tab\n3\tcd\n", None), (2, 6));
-    assert_eq!(of("0\tab\n3\tcd", None), (2, 5));
-    assert_eq!(of("0\tab\n3\t", None), (1, 3));
-    assert_eq!(of("0\tab\n3\t\n", Some(3)), (1, 3));
-    assert_eq!(of("0\tab\n3\t\n", None), (2, 4));
-    assert_eq!(of("", None), (0, 0));
+    assert_eq!(of("0\tab\n3\tcd\n"), (2, 6));
+    assert_eq!(of("0\tab\n3\tcd"), (2, 5));
+    assert_eq!(of("0\tab\n3\t"), (1, 3));
+    assert_eq!(of("0\tab\n3\t\n"), (2, 4));
+    assert_eq!(of(""), (0, 0));
 }
 
 /// Ends with an error.
@@ -207,7 +205,7 @@ impl std::io::Read for Torn {
 #[test]
 fn a_stream_that_fails_within_a_key_is_told_as_such() {
     let stream = Box::new(Torn(Cursor::new(b"0\tab\n3".to_vec())));
-    let faults = read_source(Source::Keyed { stream, end: None }).faults;
+    let faults = read_source(Source::Keyed(stream)).faults;
     assert!(faults[0].what.contains("the disk is gone"), "{faults:?}");
 }
 
@@ -335,8 +333,8 @@ fn the_head_is_looked_at_and_left() {
         Source::File(written(folder.path(), "x.gz", &gzip(&text))),
         Source::Stream(Box::new(Cursor::new(gzip(&text)))),
         Source::Stream(Box::new(Cursor::new(text.clone()))),
-        Source::Keyed { stream: Box::new(Cursor::new(keyed(&text, 17))), end: None },
-        Source::Keyed { stream: Box::new(Cursor::new(keyed(&gzip(&text), 0))), end: None },
+        Source::Keyed(Box::new(Cursor::new(keyed(&text, 17)))),
+        Source::Keyed(Box::new(Cursor::new(keyed(&gzip(&text), 0)))),
     ];
     for source in sources {
         let head = head(source).unwrap();

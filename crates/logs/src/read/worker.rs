@@ -115,13 +115,13 @@ impl Work {
         let (format, name, stream) = {
             let mut of = lock(of);
             let stream = match &mut of.source {
-                Source::Stream(stream) | Source::Keyed { stream, .. } => {
+                Source::Stream(stream) | Source::Keyed(stream) => {
                     Some(std::mem::replace(stream, Box::new(io::empty())))
                 }
                 Source::File(_) => None,
             };
             let keys = match &of.source {
-                Source::Keyed { end, .. } => Some(Keys::new(*end)),
+                Source::Keyed(_) => Some(Keys::default()),
                 Source::File(_) | Source::Stream(_) => None,
             };
             (of.format.clone(), of.name.clone(), stream.map(|stream| (stream, keys)))

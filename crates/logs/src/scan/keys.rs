@@ -16,22 +16,16 @@ const HIGHEST: u64 = i64::MAX as u64;
 const TENS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// The keys of lines, as far as they were read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Keys {
     /// Where the first line begins, once it was seen.
     start: Option<u64>,
     /// Where the next line begins, by the lines before it.
     next: u64,
-    end: u64,
     fault: Option<String>,
 }
 
 impl Keys {
-    /// Of a file that ends at `end`, where that is known: a line break that was put behind its last line is not of it.
-    pub fn new(end: Option<u64>) -> Keys {
-        Keys { start: None, next: 0, end: end.unwrap_or(u64::MAX), fault: None }
-    }
-
     /// Where the first line begins; `None` while none was read.
     pub fn start(&self) -> Option<u64> {
         self.start
@@ -39,13 +33,7 @@ impl Keys {
 
     /// Where the last line ends.
     pub fn end(&self) -> u64 {
-        self.next.min(self.end)
-    }
-
-    /// True if the line whose key was passed last begins at the end of the file, or behind it.
-    #[inline(always)]
-    pub(super) fn is_over(&self) -> bool {
-        self.next >= self.end
+        self.next
     }
 
     /// The reason why a line has no place, which ends the reading.
@@ -176,7 +164,7 @@ mod tests {
             ("0\tab", "9223372036854775808\tcd", "line 2: no offset and tab"),
             ("0\tab", "18446744073709551615\tcd", "line 2: no offset and tab"),
         ] {
-            let mut keys = Keys::new(None);
+            let mut keys = Keys::default();
             if let Some(length) = keys.pass(first.as_bytes(), 0) {
                 keys.read((first.len() - length + 1) as u64);
                 assert_eq!(keys.pass(second.as_bytes(), 1), None, "{second}");

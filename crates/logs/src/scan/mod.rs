@@ -124,7 +124,7 @@ impl<'f> Scanner<'f> {
         let took = match self.keys.take() {
             None => fastest(
                 #[inline(always)]
-                || self.walk::<false>(run, (text, length), found, &mut Keys::new(None), taker),
+                || self.walk::<false>(run, (text, length), found, &mut Keys::default(), taker),
             ),
             Some(mut keys) => {
                 let took = fastest(
@@ -176,8 +176,8 @@ impl<'f> Scanner<'f> {
                 let passed = keys.pass(&text[start..length], run.number + taken);
                 let Some(bytes) = passed else { return ControlFlow::Break(taken) };
                 start += bytes;
-                // Nothing behind the key, or a line that is not of the file.
-                if start == length || keys.is_over() {
+                // Nothing behind the key.
+                if start == length {
                     return ControlFlow::Break(taken);
                 }
                 key = Some(Key { offset: keys.offset(), length: bytes });

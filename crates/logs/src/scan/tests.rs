@@ -311,7 +311,7 @@ fn together(format: &Format, text: &[u8], slack: usize) -> usize {
 /// Reads lines with keys together where that can be.
 fn read_keyed(format: &Format, keyed: &str) -> (Kept, Keys) {
     let more = [keyed.as_bytes(), &[b'7'; ENOUGH]].concat();
-    let mut scanner = Scanner::keyed(format, Keys::new(None));
+    let mut scanner = Scanner::keyed(format, Keys::default());
     let mut kept = Kept::default();
     _ = scanner.give(Run::with_more(&more, keyed.len()), &mut kept);
     (kept, scanner.keys().unwrap().clone())

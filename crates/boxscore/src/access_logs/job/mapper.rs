@@ -14,6 +14,7 @@ use logs::parts::{Files, Key, Made, Of, Part, Parts, Read, take_skips};
 use logs::read::tally::{Side, Wants};
 use logs::read::{Besides, COUNTED, Input, Options, Outcome, Source, Watch};
 
+use super::blocks::Blocks;
 use super::streaming::{Reporter, Split};
 use crate::access_logs::UNLABELLED;
 use crate::access_logs::inputs::{Formats, Opened, Seen, expanded, labelled};
@@ -43,10 +44,19 @@ pub struct Stdin {
     pub name: Option<String>,
     /// Where they begin in their file, unpacked.
     pub offset: Option<u64>,
-    /// Each has its offset in front of it.
-    pub is_keyed: bool,
-    /// The bytes of the file that they are, where these are packed.
-    pub end: Option<u64>,
+    pub form: Form,
+}
+
+/// How standard input holds a part of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// As it lies there.
+    #[default]
+    Plain,
+    /// Each line has its offset and a tab in front of it.
+    Keyed,
+    /// In blocks, each with its offset (`blocks`).
+    Blocks,
 }
 
 /// Where an input stands in its file.
@@ -126,11 +136,21 @@ impl Mapper {
         let is_named = known.name.is_some();
         let name =
             known.name.or_else(|| Some(self.split.as_ref()?.file.clone())).unwrap_or_else(|| "-".to_owned());
-        let (source, place) = if known.is_keyed {
-            (Source::Keyed { stream: stdin, end: known.end }, Place::Keyed)
-        } else {
-            let from = known.offset.or(is_named.then_some(0));
-            (Source::Stream(stdin), from.map_or(Place::Unknown, Place::From))
+        let (source, place) = match known.form {
+            Form::Plain => {
+                let from = known.offset.or(is_named.then_some(0));
+                (Source::Stream(stdin), from.map_or(Place::Unknown, Place::From))
+            }
+            Form::Keyed => (Source::Keyed(stdin), Place::Keyed),
+            Form::Blocks => {
+                let opened = Blocks::open(stdin);
+                let wrong = |error| CliError::data(self.told(&name, &format!("{name}: {error}")));
+                match opened.map_err(wrong)? {
+                    Some((from, blocks)) => (Source::Stream(Box::new(blocks)), Place::From(from)),
+                    // No line begins in this split.
+                    None => (Source::Stream(Box::new(std::io::empty())), Place::Unknown),
+                }
+            }
         };
         let opened = Opened::new(&name, source, &self.formats);
         let opened = opened.map_err(|why| CliError::data(self.told(&name, &why)))?;

@@ -19,8 +19,6 @@ pub struct OrderFile {
     pub format: String,
     /// How its format was found.
     pub how: String,
-    /// True where its bytes come as they lie there, and are unpacked by the mapper.
-    pub is_packed: bool,
 }
 
 /// The work of all mappers of a job.
@@ -61,7 +59,6 @@ mod tests {
             place: 0,
             format: "common".to_owned(),
             how: "given".to_owned(),
-            is_packed: false,
         };
         let files = ["/logs/a.log", "a.log", "old/a.log"].map(file).to_vec();
         let order = Order { files, ..Order::default() };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use logs::parts::{Made, failure};
 
 use super::settings::{full, made, wants};
-use crate::access_logs::job::mapper::{Mapped, Mapper, Stdin};
+use crate::access_logs::job::mapper::{Form, Mapped, Mapper, Stdin};
 use crate::access_logs::job::order::Order;
 use crate::access_logs::job::streaming::{Reporter, Split};
 use crate::access_logs::{Formats, UNLABELLED};
@@ -23,7 +23,7 @@ Examples:
     './boxscore logs map --format combined+D --keyed' -reducer './boxscore logs reduce' -input /logs -output /out
 One line for each label and side of a cut: KEY, a tab, the aggregate. Whatever the cuts and the order, merged they are
 what `boxscore logs` makes of the same files, to the byte, where each mapper reads whole files or knows where its lines
-stand: --part, --offset, --keyed. Of lines without a place (parallel --pipe) the figures are the same, but names are
+stand: --part, --offset, --keyed, --blocks. Of lines without a place (parallel --pipe) the figures are the same, but names are
 sampled as of a file of its own, and lines that are skipped have their numbers there.
 Give all mappers the format (`boxscore logs format FILE` prints it); one file read in two is refused when parts meet.
 How many requests a path had during an outage takes a second reading of the logs, which there is not: it is left out.
@@ -76,6 +76,9 @@ pub struct MapArgs {
     /// Each line of stdin has its offset and a tab in front of it, as Hadoop gives keys of text
     #[arg(long, conflicts_with = "files")]
     pub keyed: bool,
+    /// Stdin is blocks of bytes behind their offsets, as `logs --hadoop` has them by its own input format
+    #[arg(long, conflicts_with_all = ["files", "keyed", "offset"])]
+    pub blocks: bool,
     /// Threads that read
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value = "1")]
     pub threads: u32,
@@ -94,6 +97,8 @@ pub fn run(args: &MapArgs) -> Result<u8, CliError> {
         Some(order) => match Order::read(order).and_then(|order| ordered(&order, reporter)) {
             Err(error) => {
                 out::print(&format!("{}\n", failure(&error.message)));
+                // Hadoop takes a pipe that breaks for a failure of its own.
+                _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
                 return Ok(0);
             }
             mapped => mapped,
@@ -125,11 +130,17 @@ fn asked(args: &MapArgs, reporter: Reporter) -> Result<Mapped, CliError> {
     };
     let reads_stdin = args.files.is_empty() || args.files == ["-"];
     if reads_stdin && part.is_some() {
-        return Err(CliError::usage("--part is of a file, and stdin is none: --offset says where it begins"));
+        let error = CliError::usage("--part is of a file, and stdin is none");
+        return Err(error.hint("--offset says where stdin begins in its file"));
     }
     if reads_stdin {
         let (name, offset) = (args.name.clone(), args.offset);
-        return mapper.stdin(Stdin { name, offset, is_keyed: args.keyed, end: None });
+        let form = match (args.keyed, args.blocks) {
+            (true, _) => Form::Keyed,
+            (_, true) => Form::Blocks,
+            _ => Form::Plain,
+        };
+        return mapper.stdin(Stdin { name, offset, form });
     }
     mapper.files(&args.files, part.as_ref())
 }
@@ -139,7 +150,6 @@ fn ordered(order: &Order, reporter: Reporter) -> Result<Mapped, CliError> {
     let no_task = || CliError::usage("--order: this is no task of Hadoop Streaming");
     let split = Split::of_task().ok_or_else(no_task)?;
     let file = order.file(&split.file)?;
-    let end = split.range.map(|(_, end)| end).filter(|_| file.is_packed);
     let mapper = Mapper {
         made: order.made.clone(),
         settings: full(&order.made)?,
@@ -151,7 +161,7 @@ fn ordered(order: &Order, reporter: Reporter) -> Result<Mapped, CliError> {
         reporter,
         split: Some(split.clone()),
     };
-    mapper.stdin(Stdin { name: Some(split.file), offset: None, is_keyed: true, end })
+    mapper.stdin(Stdin { name: Some(split.file), offset: None, form: Form::Blocks })
 }
 
 /// `FROM+LENGTH` or `FROM-TO` in bytes.

@@ -1,8 +1,10 @@
 //! `boxscore logs --merge` of parts: the settings they were made with are taken over, and what was read of them stands
 //! for the logs.
 
+use instruments::workload::hadoop::streaming::SPLIT;
 use logs::aggregate::Settings;
 use logs::parts::{Made, Whole};
+use model::params::parse_bytes;
 use store::Store;
 
 use super::settings::{each_once, full, made, wants};
@@ -20,7 +22,7 @@ const DAY: &str = "24h";
 pub struct Parts(Whole);
 
 impl Parts {
-    /// The parts of `--merge`, or of jobs with `--hadoop`; `None` where there are none.
+    /// The parts of `--merge`, or of a job with `--hadoop`; `None` where there are none.
     pub fn read(args: &LogsArgs) -> Result<Option<Parts>, CliError> {
         if args.hadoop {
             return Parts::of_jobs(args).map(Some);
@@ -47,7 +49,9 @@ impl Parts {
         wants(&made)?;
         let formats = Formats::new(args.format.as_deref(), args.config.as_deref())?;
         let limit = span("--timeout", args.timeout.as_deref().unwrap_or(DAY))?;
-        let parts = hadoop::read(&args.files, &formats, &made, limit)?;
+        let split = args.split.as_deref().map_or(Ok(SPLIT), split_of)?;
+        let asked = hadoop::Asked { formats: &formats, made: &made, split, limit };
+        let parts = hadoop::read(&args.files, &asked)?;
         let whole = parts.whole().map_err(|error| CliError::data(format!("--hadoop: {error}")))?;
         match whole.order.is_empty() {
             true => Err(CliError::data("--hadoop: there is no line in the logs")),
@@ -102,4 +106,10 @@ impl Parts {
         let Whole { order, besides, .. } = self.0;
         Gathered { labels, besides, order, formats, units, findings, store, ..Gathered::default() }
     }
+}
+
+/// Bytes of a split.
+fn split_of(text: &str) -> Result<u64, CliError> {
+    let bytes = parse_bytes(text).filter(|bytes| (1..=i64::MAX as u64).contains(bytes));
+    bytes.ok_or_else(|| CliError::usage(format!("--split {text}: give a size such as 512MiB")))
 }

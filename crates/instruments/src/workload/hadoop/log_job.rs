@@ -20,7 +20,7 @@ use super::log_lines::{self, FORMAT};
 use super::probe::{HadoopJobs, Ran};
 use super::programs::SHELL;
 use super::results::Results;
-use super::streaming::{STREAMING, Streaming};
+use super::streaming::{Input, STREAMING, Streaming};
 use crate::progress;
 use crate::workload::{guard, shell};
 
@@ -86,7 +86,7 @@ impl HadoopJobs {
             output: &output,
             mapper: &mapper,
             reducer: &format!("./{PROGRAM} {REDUCE}"),
-            whole: None,
+            input: Input::Lines,
         };
         let order = Order {
             class: STREAMING,

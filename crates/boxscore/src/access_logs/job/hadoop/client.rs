@@ -33,7 +33,7 @@ const MOST_LINES: usize = 10_000;
 const FRAMEWORK: &str = "mapreduce.framework.name";
 /// Said where the user stops a second time.
 const LAST_LINE: &str =
-    "ended at once; jobs that it has on the cluster, and its folder there, are being removed";
+    "ended at once; a job that it has on the cluster, and its folder there, are being removed";
 
 /// A Hadoop, the configuration that names its cluster, and our place there.
 pub struct Client {
@@ -281,14 +281,14 @@ impl Client {
         self.run(&[SHELL, "-cat", path], call, read)
     }
 
-    /// Removes our folder there, after jobs that have ended well. False where that failed.
+    /// Removes our folder there, after a job that has ended well. False where that failed.
     pub fn leave(&self) -> bool {
         self.shell(&["-rm", "-r", "-f", "-skipTrash", &self.work.home]).is_ok()
     }
 
-    /// Ends our jobs there and removes our folder, after anything else. Says so, since it takes some seconds.
+    /// Ends our job there and removes our folder, after anything else. Says so, since it takes some seconds.
     pub fn abandon(&self) {
-        out::say(&format!("ending its jobs, and removing {} from Hadoop's file system", self.work.home));
+        out::say(&format!("ending its job, and removing {} from Hadoop's file system", self.work.home));
         if let Err(why) = guard::leave(self.place()) {
             let command = self.removal().map(|command| format!(": {command}")).unwrap_or_default();
             out::say(&format!("{} may be left in Hadoop's file system ({why}){command}", self.work.home));

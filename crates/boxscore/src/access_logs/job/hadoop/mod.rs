@@ -1,18 +1,18 @@
-//! Logs that lie in Hadoop's file system, read there by streaming jobs with this program as mapper and reducer.
+//! Logs that lie in Hadoop's file system, read there by a streaming job with this program as mapper and reducer.
 //!
-//! Plain files are split by Hadoop and come as lines with their offsets. Packed ones come whole, byte for byte, by a
-//! job for each ending, and are unpacked by the mapper: it needs no library of the system for that, and can say which
-//! file is cut off. Of each label one format is taken: the user's, or that of the first lines of its first file.
+//! Files come as blocks of bytes by an input format of ours: plain ones in splits of whole lines, packed ones whole,
+//! unpacked by the mapper. That needs no library of the system, and can say which file is cut off. Of each label one
+//! format is taken: the user's, or that of the first lines of its first file.
 
 mod client;
 
-use std::path::Path;
 use std::time::Duration;
 
 use instruments::workload::hadoop::programs;
-use instruments::workload::hadoop::streaming::{STREAMING, Streaming};
+use instruments::workload::hadoop::streaming::{Input, STREAMING, Streaming, write_input_format};
 use logs::parts::{Made, Parts};
 use logs::read::Source;
+use model::params::show_bytes;
 
 use super::order::{Order, OrderFile};
 use super::streaming::path_of;
@@ -21,14 +21,25 @@ use crate::error::CliError;
 use crate::out;
 use client::{Call, Client, Listed};
 
+/// Mappers of a job: their list lies in the memory of its client and its ApplicationMaster.
+const MOST_MAPPERS: u64 = 100_000;
 /// Endings of files that come as they lie there.
 const PACKED: [&str; 4] = [".gz", ".gzip", ".zst", ".zstd"];
 
-/// The parts that the jobs made of the files that the arguments name. What they leave in Hadoop's file system is
-/// removed, in whatever way this ends.
-pub fn read(given: &[String], formats: &Formats, made: &Made, limit: Duration) -> Result<Parts, CliError> {
-    let client = Client::find(limit)?;
-    let parts = read_by(&client, given, formats, made);
+/// How a job reads.
+pub struct Asked<'a> {
+    pub formats: &'a Formats,
+    pub made: &'a Made,
+    /// Bytes of a split.
+    pub split: u64,
+    pub limit: Duration,
+}
+
+/// The parts that a job made of the files that the arguments name. What it leaves in Hadoop's file system is removed,
+/// in whatever way this ends.
+pub fn read(given: &[String], asked: &Asked<'_>) -> Result<Parts, CliError> {
+    let client = Client::find(asked.limit)?;
+    let parts = read_by(&client, given, asked);
     let left = if parts.is_ok() { client.leave() } else { false };
     if !left {
         client.abandon();
@@ -36,9 +47,9 @@ pub fn read(given: &[String], formats: &Formats, made: &Made, limit: Duration) -
     parts
 }
 
-fn read_by(client: &Client, given: &[String], formats: &Formats, made: &Made) -> Result<Parts, CliError> {
-    let mut order = Order { made: made.clone(), files: Vec::new() };
-    let mut inputs: Vec<(String, Option<&str>)> = Vec::new();
+fn read_by(client: &Client, given: &[String], asked: &Asked<'_>) -> Result<Parts, CliError> {
+    let mut order = Order { made: asked.made.clone(), files: Vec::new() };
+    let mut inputs: Vec<Listed> = Vec::new();
     for text in given {
         let (label, path) = labelled(text)?;
         let files = client.list(path)?;
@@ -49,7 +60,7 @@ fn read_by(client: &Client, given: &[String], formats: &Formats, made: &Made) ->
                 let labels = order.files.iter().map(|file| file.place + 1).max().unwrap_or(0);
                 // Of an empty one no format is seen.
                 let first = files.iter().find(|file| file.bytes > 0).unwrap_or(&files[0]);
-                (labels, format_of(client, formats, first)?)
+                (labels, format_of(client, asked.formats, first)?)
             }
         };
         for file in files {
@@ -61,26 +72,18 @@ fn read_by(client: &Client, given: &[String], formats: &Formats, made: &Made) ->
                 ))
                 .hint("--hadoop takes each file once"));
             }
-            let ending = PACKED.into_iter().find(|end| path.ends_with(end));
             // Of nothing there is no split.
             if file.bytes > 0 {
                 is_plain(&file.path)?;
-                inputs.push((file.path, ending));
+                inputs.push(file);
             }
             let (label, format, how) = (label.to_owned(), format.clone(), how.clone());
-            order.files.push(OrderFile { path, label, place, format, how, is_packed: ending.is_some() });
+            order.files.push(OrderFile { path, label, place, format, how });
         }
     }
-    let file = client.place().join("order.json");
-    sys::files::atomic_write(&file, &serde_json::to_vec(&order)?, 0o644)
-        .map_err(|error| CliError::data(format!("{}: {error}", file.display())))?;
     let mut parts = Parts::default();
-    for ending in [None].into_iter().chain(PACKED.map(Some)) {
-        let of: Vec<&str> =
-            inputs.iter().filter(|(_, own)| *own == ending).map(|(path, _)| path.as_str()).collect();
-        if !of.is_empty() {
-            Job { client, inputs: of, ending, order: &file }.run(&mut parts)?;
-        }
+    if !inputs.is_empty() {
+        Job { client, inputs, order: &order, split: asked.split }.run(&mut parts)?;
     }
     Ok(parts)
 }
@@ -120,33 +123,49 @@ fn format_of(client: &Client, formats: &Formats, file: &Listed) -> Result<(Strin
 /// A streaming job.
 struct Job<'a> {
     client: &'a Client,
-    inputs: Vec<&'a str>,
-    /// The ending of files that come as they lie there.
-    ending: Option<&'a str>,
-    order: &'a Path,
+    inputs: Vec<Listed>,
+    order: &'a Order,
+    split: u64,
 }
 
 impl Job<'_> {
     /// Runs it, and takes in what it wrote.
     fn run(&self, into: &mut Parts) -> Result<(), CliError> {
-        let output = self.client.folder(self.ending.map_or("lines", |ending| &ending[1..]));
+        let output = self.client.folder("parts");
         self.work(&output)?;
         self.collect(&output, into)
     }
 
+    /// Fails where there would be more mappers than Hadoop can hold.
+    fn check(&self, bytes: u64) -> Result<(), CliError> {
+        let mappers = bytes.div_ceil(self.split);
+        if mappers <= MOST_MAPPERS {
+            return Ok(());
+        }
+        let split = show_bytes(self.split);
+        let error = CliError::usage(format!("--split {split}: {mappers} mappers; {MOST_MAPPERS} at most"));
+        Err(error.hint(format!("give {} or more", show_bytes(bytes.div_ceil(MOST_MAPPERS)))))
+    }
+
     fn work(&self, output: &str) -> Result<(), CliError> {
+        let bytes = self.inputs.iter().map(|file| file.bytes).sum();
+        self.check(bytes)?;
         let program = std::env::current_exe().map_err(|error| CliError::data(error.to_string()))?;
+        let wrong = |error: sys::Error| CliError::data(format!("--hadoop: {error}"));
+        let order = self.client.place().join("order.json");
+        sys::files::atomic_write(&order, &serde_json::to_vec(self.order)?, 0o644).map_err(wrong)?;
+        let jar = write_input_format(self.client.place()).map_err(wrong)?;
         // A file that is read once more costs more than a slow node.
         let once = "mapreduce.map.speculative=false".to_owned();
         let job = Streaming {
             name: "boxscore logs",
             settings: self.client.settings().iter().cloned().chain([once]).collect(),
-            files: vec![(&program, "boxscore"), (self.order, "order.json")],
-            inputs: self.inputs.clone(),
+            files: vec![(&program, "boxscore"), (&order, "order.json")],
+            inputs: self.inputs.iter().map(|file| file.path.as_str()).collect(),
             output,
             mapper: "./boxscore logs map --order order.json",
             reducer: "./boxscore logs reduce --tells",
-            whole: self.ending,
+            input: Input::Blocks { jar: &jar, packed: &PACKED, split: self.split, bytes },
         };
         let words: Vec<String> = std::iter::once(STREAMING.to_owned()).chain(job.arguments()).collect();
         let call = Call { heard: tell, ends_after_reading: false };
