@@ -39,7 +39,7 @@ pub fn package() -> Result<()> {
     let binary = root.join("dist/boxscore");
     tree(&binary, &archive)?;
     let target = root.join("dist").join(format!("{name}.tar.gz"));
-    let (stage_path, target_path) = (text(&stage)?, text(&target)?);
+    let (stage_path, target_path) = (shell::text(&stage)?, shell::text(&target)?);
     let owner = ["--owner=0", "--group=0", "--numeric-owner"];
     shell::run("tar", &[&["-czf", target_path, "-C", stage_path][..], &owner, &[&name]].concat())?;
     println!("dist/{name}.tar.gz");
@@ -49,7 +49,7 @@ pub fn package() -> Result<()> {
     let (arch, file) = (arch.trim(), format!("boxscore_{version}_{}.deb", arch.trim()));
     write(&deb.join("DEBIAN/control"), &control(version, arch))?;
     let target = root.join("dist").join(&file);
-    shell::run("dpkg-deb", &["--root-owner-group", "--build", text(&deb)?, text(&target)?])?;
+    shell::run("dpkg-deb", &["--root-owner-group", "--build", shell::text(&deb)?, shell::text(&target)?])?;
     println!("dist/{file}");
     Ok(())
 }
@@ -67,7 +67,7 @@ fn control(version: &str, arch: &str) -> String {
 
 /// Puts the binary, and what it prints of itself, below the prefix.
 fn tree(binary: &Path, prefix: &Path) -> Result<()> {
-    let program = text(binary)?;
+    let program = shell::text(binary)?;
     let place = |folder: &str| -> Result<PathBuf> {
         let folder = prefix.join(folder);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -78,10 +78,10 @@ fn tree(binary: &Path, prefix: &Path) -> Result<()> {
     let new = bin.with_extension("new");
     fs::copy(binary, &new).with_context(|| format!("cannot write {}", new.display()))?;
     fs::rename(&new, &bin).with_context(|| format!("cannot write {}", bin.display()))?;
-    shell::run(program, &["docs", "man", text(&man)?])?;
+    shell::run(program, &["docs", "man", shell::text(&man)?])?;
     let made = shell::target().join("completions");
     fs::create_dir_all(&made)?;
-    shell::run(program, &["docs", "completions", text(&made)?])?;
+    shell::run(program, &["docs", "completions", shell::text(&made)?])?;
     for (file, folder, name) in [
         ("boxscore.bash", "share/bash-completion/completions", "boxscore"),
         ("_boxscore", "share/zsh/site-functions", "_boxscore"),
@@ -98,8 +98,4 @@ fn write(file: &Path, text: &str) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
-}
-
-fn text(path: &Path) -> Result<&str> {
-    path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))
 }

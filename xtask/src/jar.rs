@@ -3,9 +3,7 @@
 //! The jar is kept in the repository: neither a build nor a user needs a compiler of Java. It holds its source, not
 //! packed, so that a test sees where the two differ. Classes are of Java 8, for every Hadoop 3.
 
-use std::path::Path;
-
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::shell;
 
@@ -19,7 +17,7 @@ pub fn run(lib: &str) -> Result<()> {
     if classes.exists() {
         std::fs::remove_dir_all(&classes)?;
     }
-    let (folder, classes) = (path(&folder)?, path(&classes)?);
+    let (folder, classes) = (shell::text(&folder)?, shell::text(&classes)?);
     let class_path = format!("{lib}/*");
     let release = ["--release", "8", "-g:none", "-Xlint:all,-path"];
     let source = format!("{folder}/{SOURCE}");
@@ -27,11 +25,4 @@ pub fn run(lib: &str) -> Result<()> {
     let jar = format!("{folder}/byte_blocks.jar");
     let head = ["--create", "--no-manifest", "--no-compress", "--date=2020-01-01T00:00:00Z", "--file", &jar];
     shell::run("jar", &[&head[..], &["-C", classes, "boxscore", "-C", folder, SOURCE]].concat())
-}
-
-fn path(path: &Path) -> Result<&str> {
-    match path.to_str() {
-        Some(text) => Ok(text),
-        None => bail!("{}: not UTF-8", path.display()),
-    }
 }

@@ -41,6 +41,17 @@ pub fn must(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Fails where a program is not installed.
+pub fn must_have(program: &str) -> Result<()> {
+    let found = output("sh", &["-c", &format!("command -v {program}")]);
+    found.map(drop).with_context(|| format!("{program} is not installed"))
+}
+
+/// A path as a word of a command. Fails where it is not UTF-8.
+pub fn text(path: &Path) -> Result<&str> {
+    path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))
+}
+
 /// The stdout of a command. Fails if the command does.
 pub fn output(program: &str, args: &[&str]) -> Result<String> {
     must_output(&mut command(program, args))

@@ -28,15 +28,11 @@ const STREAMING: &str = "out=$(mktemp -d) && trap 'rm -r \"$out\"' EXIT && cd \"
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
     let lines = options.log_lines.unwrap_or(LINES);
-    for program in ["java", "mawk"] {
-        if let Err(error) = shell::output("sh", &["-c", &format!("command -v {program}")]) {
-            outcome.skip("logs --hadoop beside mawk", &format!("{program}: {error:#}"));
-            return Ok(());
-        }
-    }
     let product = options.product();
     let hadoop = shell::target().join("hadoop").display().to_string();
-    if let Err(error) = shell::output(&product, &["hadoop", "fetch", "--dir", &hadoop]) {
+    let programs = ["java", "mawk"].into_iter().try_for_each(shell::must_have);
+    let ready = programs.and_then(|()| shell::output(&product, &["hadoop", "fetch", "--dir", &hadoop]));
+    if let Err(error) = ready {
         outcome.skip("logs --hadoop beside mawk", &format!("{error:#}"));
         return Ok(());
     }

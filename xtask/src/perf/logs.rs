@@ -132,8 +132,7 @@ fn asked(name: &str, log: &str, part: &str, cpu: &str) -> Result<Peer> {
         }
         other => bail!("{other}: known are mawk, duckdb and goaccess"),
     };
-    let found = shell::output("sh", &["-c", &format!("command -v {program}")]);
-    found.with_context(|| format!("{program} is not installed"))?;
+    shell::must_have(program)?;
     let words = [vec![program.to_owned()], arguments].concat();
     Ok(Peer { name, words, cpus: cpu.to_owned(), scale })
 }

@@ -69,8 +69,8 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     let what = format!("logs map --one-label of {lines} lines in blocks");
     compare(&what, &ours, &reader, options, outcome)?;
     compare(&what, &ours, &local, options, outcome)?;
-    match shell::output("sh", &["-c", "command -v mawk"]) {
-        Ok(_) => {
+    match shell::must_have("mawk") {
+        Ok(()) => {
             compare(&what, &ours, &mawk("mawk, three sums", SUMS), options, outcome)?;
             compare(&what, &ours, &mawk("mawk, by hour and status", BY_HOUR), options, outcome)?;
             compare(&what, &ours, &mawk("mawk, by hour, status, path", BY_PATH), options, outcome)

@@ -186,7 +186,7 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     let (near, far) = (options.cpu, u32::from(options.cpu == 0));
     for test in TESTS {
         let (what, peer) = (test.what(), test.peer());
-        if shell::output("sh", &["-c", &format!("command -v {peer}")]).is_err() {
+        if shell::must_have(peer).is_err() {
             outcome.skip(&what, &format!("{peer} is not installed (apt install {peer})"));
             continue;
         }

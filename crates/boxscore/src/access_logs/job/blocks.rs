@@ -7,9 +7,11 @@
 
 use std::io::{self, Read};
 
-/// Bytes of a length, and of an offset.
-const LENGTH: usize = 4;
-const OFFSET: usize = 8;
+/// Bytes in front of those of a block.
+const HEAD: usize = 16;
+/// Bytes of an offset.
+const OFFSET: u32 = 8;
+const CUT_OFF: &str = "it ends within a block";
 
 /// The bytes of the blocks.
 pub struct Blocks<R> {
@@ -31,33 +33,20 @@ impl<R: Read> Blocks<R> {
 
     /// The offset and the length of the next block; `None` at the end.
     fn head(&mut self) -> io::Result<Option<(u64, usize)>> {
-        let Some(key) = self.length()? else { return Ok(None) };
+        let mut head = Vec::with_capacity(HEAD);
+        (&mut self.from).take(HEAD as u64).read_to_end(&mut head)?;
+        let Some((key, rest)) = head.split_first_chunk() else {
+            return if head.is_empty() { Ok(None) } else { Err(wrong(CUT_OFF)) };
+        };
+        let key = u32::from_be_bytes(*key);
         if key != OFFSET {
             return Err(wrong(format!("an offset has {key} bytes, not {OFFSET}")));
         }
-        let mut offset = [0; OFFSET];
-        self.from.read_exact(&mut offset).map_err(cut_off)?;
-        let length = self.length()?.ok_or_else(|| wrong("it ends within a block"))?;
-        Ok(Some((u64::from_be_bytes(offset), length)))
-    }
-
-    /// A length; `None` at the end.
-    fn length(&mut self) -> io::Result<Option<usize>> {
-        let mut bytes = [0; LENGTH];
-        let first = loop {
-            match self.from.read(&mut bytes[..1]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        if first == 0 {
-            return Ok(None);
-        }
-        self.from.read_exact(&mut bytes[1..]).map_err(cut_off)?;
-        let length = u32::from_be_bytes(bytes);
+        let (offset, length) = rest.split_first_chunk().ok_or_else(|| wrong(CUT_OFF))?;
+        let length = length.try_into().map_err(|_| wrong(CUT_OFF))?;
         // Java's lengths have a sign.
-        let length = i32::try_from(length).ok().and_then(|length| usize::try_from(length).ok());
-        length.map(Some).ok_or_else(|| wrong("a length below 0"))
+        let length = usize::try_from(i32::from_be_bytes(length)).map_err(|_| wrong("a length below 0"))?;
+        Ok(Some((u64::from_be_bytes(*offset), length)))
     }
 
     fn begin(&mut self, offset: u64, length: usize) -> io::Result<()> {
@@ -84,7 +73,7 @@ impl<R: Read> Read for Blocks<R> {
         let most = room.len().min(self.left);
         let count = self.from.read(&mut room[..most])?;
         if count == 0 && most > 0 {
-            return Err(wrong("it ends within a block"));
+            return Err(wrong(CUT_OFF));
         }
         self.left -= count;
         Ok(count)
@@ -93,13 +82,6 @@ impl<R: Read> Read for Blocks<R> {
 
 fn wrong(what: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("no blocks of the input format: {what}"))
-}
-
-fn cut_off(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => wrong("it ends within a block"),
-        _ => error,
-    }
 }
 
 #[cfg(test)]
