@@ -38,6 +38,7 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     }
     // A configuration in which nothing stands.
     fs::create_dir_all(format!("{hadoop}/none"))?;
+    fs::write(format!("{hadoop}/none/core-site.xml"), "<configuration/>")?;
     let (log, _) = made(peers, lines)?;
     // The page cache is filled.
     shell::output("wc", &["-l", &log])?;
