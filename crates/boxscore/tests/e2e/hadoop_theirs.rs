@@ -153,7 +153,8 @@ fn a_sort_is_proved_there(theirs: &Theirs, bench: &Bench) {
 }
 
 fn until(what: &str, is_so: &dyn Fn() -> bool) {
-    let until = Instant::now() + PATIENCE;
+    // What is left of a run is removed within three minutes.
+    let until = Instant::now() + 2 * PATIENCE;
     while !is_so() {
         assert!(Instant::now() < until, "{what}");
         std::thread::sleep(Duration::from_millis(200));

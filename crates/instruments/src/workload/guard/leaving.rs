@@ -16,8 +16,8 @@ use super::PAUSE;
 /// The script, within the folder, and what it says on its error output.
 pub const SCRIPT: &str = "leave.sh";
 const SAID: &str = "leave.log";
-/// Its time, in which it starts clients of a cluster that may be busy: four, if nothing is made again.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Its time, in which it starts clients of a cluster that may be busy: six for jobs, if nothing is made again.
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// Runs the script of a folder, if it has one, and waits for its end. Fails where it does not do its work, with its
 /// last words.

@@ -17,15 +17,21 @@ pub(super) const HOMES: &str = "dfs.user.home.dir.prefix";
 const STAGING: &str = "yarn.app.mapreduce.am.staging-dir";
 const DONE: &str = "mapreduce.jobhistory.intermediate-done-dir";
 
-/// The end of a script: a job that was just starting when it was ended makes its folder again, until its nodes hear of
-/// its end some seconds later.
+/// The end of a script that ended jobs. Their nodes hear of it some seconds later, and a job that was just starting
+/// makes its folder again until then. The folder is gone once it was missing in three looks, of ten at most.
 const AGAIN: &str = "\
-if [ -n \"$ids\" ]; then for look in 1 2 3 4 5; do
+if [ -n \"$ids\" ]; then
+missing=0
+for look in 1 2 3 4 5 6 7 8 9 10; do
 sleep 3
-files -test -e || break
-files -rm -r -f -skipTrash || failed=1
-done; fi
+remove
+case $left$removed in 0) missing=$((missing + 1));; *) missing=0;; esac
+[ $missing -lt 3 ] || break
+done
+fi
 ";
+/// Applications that have not ended; those that are not accepted yet are not listed by default.
+const STATES: &str = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING";
 
 /// The folder, and the tag of jobs, which is its name too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +70,7 @@ impl Work {
     /// The script that ends the jobs, if there can be any, and removes the folder.
     pub fn script(&self, client: Client<'_>) -> String {
         let jobs = format!(
-            "list=$(run {APPLICATIONS} -list -appTags {}) || failed=1\n\
+            "list=$(run {APPLICATIONS} -list -appStates {STATES} -appTags {}) || failed=1\n\
              ids=$(echo \"$list\" | while read -r id rest; do\n\
              case $id in application_*) echo \"$id\";; esac\ndone)\n\
              [ -z \"$ids\" ] || run {APPLICATIONS} -kill $ids || failed=1\n",
@@ -73,8 +79,9 @@ impl Work {
         let file_system = client.file_system.map(|uri| word(&format!("-Dfs.defaultFS={uri}")) + " ");
         format!(
             "# Ends the jobs of a run of boxscore on {}, and removes its folder there.\n\
-             failed=0\nids=\nrun() {{ {} \"$@\"; }}\nfiles() {{ run {SHELL} {}\"$@\" {}; }}\n{}\
-             files -rm -r -f -skipTrash || failed=1\n{AGAIN}exit $failed\n",
+             failed=0\nids=\nrun() {{ {} \"$@\"; }}\n\
+             remove() {{ removed=$(run {SHELL} {}-rm -r -f -skipTrash {}); left=$?; }}\n\
+             {}remove\n{AGAIN}[ $left = 0 ] || failed=1\nexit $failed\n",
             client.file_system.unwrap_or("the cluster"),
             client.words,
             file_system.unwrap_or_default(),
@@ -120,42 +127,52 @@ mod tests {
         let client = Client { words: "java -cp x", file_system: Some("hdfs://a:1"), has_jobs: true };
         let script = work.script(client);
         assert!(script.contains("run() { java -cp x \"$@\"; }\n"), "{script}");
-        assert!(script.contains("-list -appTags tag-1)") && script.contains("-kill $ids"), "{script}");
-        let files = script.lines().find(|line| line.starts_with("files() ")).unwrap();
+        assert!(script.contains(" -appTags tag-1)") && script.contains("-kill $ids"), "{script}");
+        let remove = script.lines().find(|line| line.starts_with("remove() ")).unwrap();
         let ours = word("/user/o'neil/ours");
-        assert!(files.ends_with(&format!("-Dfs.defaultFS=hdfs://a:1 \"$@\" {ours}; }}")), "{files}");
-        assert!(script.contains("\nfiles -rm -r -f -skipTrash || failed=1\n"), "{script}");
+        assert!(
+            remove.contains(&format!("-Dfs.defaultFS=hdfs://a:1 -rm -r -f -skipTrash {ours}); ")),
+            "{remove}"
+        );
         let alone = work.script(Client { file_system: None, has_jobs: false, ..client });
         assert!(!alone.contains(APPLICATIONS) && !alone.contains("defaultFS"), "{alone}");
     }
 
-    /// The calls of a script on a cluster with a job and a folder that is made again once.
-    #[test]
-    fn a_folder_that_is_made_again_is_removed_again() {
+    /// The calls of a script, each answered by `client`, and if the script succeeded.
+    fn calls(client: &str) -> (Vec<&'static str>, bool) {
         let place = tempfile::tempdir().unwrap();
-        let client = "\
-#!/bin/sh
-echo \"$@\" >>calls
-case \"$*\" in
-*-list*) echo 'application_1_0001 x' ;;
-*-test*) [ ! -e seen ] && touch seen ;;
-esac
-";
-        std::fs::write(place.path().join("client"), client).unwrap();
+        std::fs::write(place.path().join("client"), format!("echo \"$@\" >>calls\n{client}")).unwrap();
         let work = Work { tag: "tag-1".to_owned(), home: "/ours".to_owned() };
         let script = work.script(Client { words: "sh client", file_system: None, has_jobs: true });
         std::fs::write(place.path().join("leave.sh"), script.replace("sleep 3", "")).unwrap();
         let ended = std::process::Command::new("sh").arg("leave.sh").current_dir(place.path()).status();
-        assert!(ended.unwrap().success());
         let calls = std::fs::read_to_string(place.path().join("calls")).unwrap();
-        let verbs: Vec<&str> = calls
-            .lines()
-            .map(|line| {
-                ["-list", "-kill", "-rm", "-test"].into_iter().find(|verb| line.contains(verb)).unwrap()
-            })
-            .collect();
-        assert_eq!(verbs, ["-list", "-kill", "-rm", "-test", "-rm", "-test"], "{calls}");
-        assert!(calls.ends_with("-test -e /ours\n"), "{calls}");
+        let verb =
+            |line: &str| ["-list", "-kill", "-rm"].into_iter().find(|verb| line.contains(verb)).unwrap();
+        (calls.lines().map(verb).collect(), ended.unwrap().success())
+    }
+
+    /// On a cluster with a job, the folder is missing once and is made again.
+    #[test]
+    fn a_folder_that_is_made_again_is_removed_again() {
+        let client = "\
+case \"$*\" in
+*-list*) echo 'application_1_0001 x' ;;
+*-rm*) case $(grep -c rm calls) in 1|3) echo Deleted /ours ;; esac ;;
+esac
+";
+        let removals = ["-rm"; 6];
+        assert_eq!(calls(client), ([&["-list", "-kill"][..], &removals].concat(), true));
+    }
+
+    #[test]
+    fn what_cannot_be_removed_is_a_failure_unless_it_was_removed_later() {
+        let [with, without] = ["echo 'application_1_0001 x'", ""].map(|job| {
+            format!("case \"$*\" in *-list*) {job} ;; *-rm*) [ $(grep -c rm calls) != 1 ] ;; esac\n")
+        });
+        assert_eq!(calls(&without), (vec!["-list", "-rm"], false));
+        let removals = ["-rm"; 4];
+        assert_eq!(calls(&with), ([&["-list", "-kill"][..], &removals].concat(), true));
     }
 
     #[test]
