@@ -106,6 +106,7 @@ fn paired(own: &Series, base: &Series) -> Result<Paired, stats::Unfit> {
 
 #[cfg(test)]
 mod tests {
+    use model::doc::RunDoc;
     use model::{Cell, Value};
 
     use super::*;
@@ -114,9 +115,14 @@ mod tests {
 
     /// Jobs on these numbers of nodes, in these arms, at these rates, which spread alike.
     fn planted(jobs: &[(&str, &str, f64)]) -> Vec<NodeScalingDoc> {
+        spread(jobs, |_, seq| 1.0 + 0.01 * (seq * 7 % 5) as f64).node_scaling
+    }
+
+    /// Jobs whose rates are these times a factor of their parameters and the number of the take.
+    fn spread(jobs: &[(&str, &str, f64)], factor: fn(&str, u64) -> f64) -> RunDoc {
         let mut run = empty();
         for (given, arm, rate) in jobs {
-            let near = |seq: u64| Value::Number(rate * (1.0 + 0.01 * (seq * 7 % 5) as f64));
+            let near = |seq: u64| Value::Number(rate * factor(given, seq));
             let points: Vec<(u64, Value)> =
                 takes(&mut run, 0).into_iter().map(|seq| (seq, near(seq % TAKES))).collect();
             let key = params(&format!("data=1GiB;{given}"));
@@ -126,7 +132,7 @@ mod tests {
             series(&mut run, "hadoop-terasort", RATE.name(), key, arm, &points);
         }
         let context = RunContext { cards: instruments::cards(), ..RunContext::default() };
-        crate::run_doc(&run, &context).node_scaling
+        crate::run_doc(&run, &context)
     }
 
     fn efficiencies(doc: &NodeScalingDoc) -> Vec<(u32, f64)> {
@@ -156,6 +162,18 @@ mod tests {
         let all = planted(&[(few, "a", 8e6), (more, "a", 8e6), (few, "b", 8e6), (more, "b", 8e6)]);
         let arms: Vec<(&str, usize)> = all.iter().map(|one| (one.arm.as_str(), one.points.len())).collect();
         assert_eq!(arms, [("a", 2), ("b", 2)]);
+    }
+
+    /// The ratio by block is another than that of the medians.
+    #[test]
+    fn the_answer_tells_the_efficiency_of_the_curve() {
+        let jobs = [("nodes=1", "", 8e6), ("nodes=2", "", 8e6)];
+        let doc = spread(&jobs, |given, seq| if given == "nodes=2" && seq > 4 { 2.0 } else { 1.0 });
+        let efficiency = doc.node_scaling[0].points[1].efficiency.value.unwrap();
+        assert!(efficiency > 0.55, "{efficiency}");
+        let told = format!(", {} of 2 times one node", model::format::percent(efficiency));
+        let answer = doc.answer.unwrap();
+        assert!(answer.sentence.contains(&told), "{told}: {}", answer.sentence);
     }
 
     #[test]

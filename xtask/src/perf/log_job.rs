@@ -1,5 +1,5 @@
 //! `logs --hadoop` as users call it, beside jobs of Hadoop Streaming with a mapper of mawk's over the same log: one
-//! that sums by hour and status, and one that tells the most of what ours does (`mapper`).
+//! that sums by hour and status, and one that tells what ours shows (`mapper`).
 //!
 //! Wall time from the call to its end, all JVMs included (ours starts four, a job by hand one), on one CPU. The jobs
 //! run in their client, one task after the other, on a file of this machine: no daemon is needed, and HDFS is not in
@@ -10,7 +10,7 @@ use std::fs;
 use anyhow::Result;
 
 use super::logs::{Peer, compare, made, words};
-use super::mapper::{BY_HOUR, BY_PATH};
+use super::mapper::{BY_HOUR, TABLES};
 use super::options::Options;
 use super::pairs::Outcome;
 use crate::shell;
@@ -50,10 +50,9 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     };
     let ours = peer("logs --hadoop", OURS, &product);
     let what = format!("logs --hadoop of {lines} lines, jobs in their client");
-    for (name, file, program) in [
-        ("mawk, by hour and status", "hour.awk", BY_HOUR),
-        ("mawk, by hour, status, path", "path.awk", BY_PATH),
-    ] {
+    for (name, file, program) in
+        [("mawk, by hour and status", "hour.awk", BY_HOUR), ("mawk, the same tables", "tables.awk", TABLES)]
+    {
         let file = format!("{hadoop}/none/{file}");
         fs::write(&file, program)?;
         compare(&what, &ours, &peer(name, STREAMING, &file), options, outcome)?;

@@ -83,7 +83,6 @@ pub struct Chosen {
     pub labels: Vec<String>,
     /// Files that two labels read, and formats that do not fit.
     pub findings: Vec<Finding>,
-    seen: Seen,
 }
 
 /// Files that were given: by device and inode, whatever their names.
@@ -132,28 +131,50 @@ impl Seen {
     }
 }
 
-/// Every file that the arguments name, with its label and format.
+/// Every file that the arguments name, with its label and format: by labels as they were first given, then by names, as
+/// processes that read some of them each are merged.
 pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
     let mut chosen = Chosen { bytes: Some(0), ..Chosen::default() };
-    for text in given {
-        let (label, place) = labelled(text)?;
-        if place == "-" {
+    let mut seen = Seen::default();
+    for (label, path) in listed(given)? {
+        let Some(path) = path else {
             chosen.bytes = None;
             chosen.add(label, "-", Source::Stream(Box::new(std::io::stdin())), formats);
             continue;
-        }
-        for path in expanded(place)? {
-            let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
-            chosen.bytes =
-                chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
-            chosen.findings.extend(chosen.seen.shared(label, &path)?);
-            chosen.add(label, &path.display().to_string(), Source::File(path), formats);
-        }
+        };
+        let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file);
+        chosen.bytes = chosen.bytes.zip(size.as_ref().map(|about| about.len())).map(|(all, one)| all + one);
+        chosen.findings.extend(seen.shared(label, &path)?);
+        chosen.add(label, &path.display().to_string(), Source::File(path), formats);
     }
     if chosen.inputs.is_empty() {
         return Err(CliError::data(chosen.refused.join("\n       ")));
     }
     Ok(chosen)
+}
+
+/// The files, each with its label, in the order of `choose`; `None` is standard input.
+fn listed(given: &[String]) -> Result<Vec<(&str, Option<PathBuf>)>, CliError> {
+    let (mut labels, mut all) = (Vec::new(), Vec::new());
+    let mut seen = Seen::default();
+    for text in given {
+        let (label, place) = labelled(text)?;
+        let at = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
+            labels.push(label);
+            labels.len() - 1
+        });
+        if place == "-" {
+            all.push((at, place.to_owned(), (label, None)));
+            continue;
+        }
+        for path in expanded(place)? {
+            // A file that is given twice is refused by the names in the order of the arguments.
+            let _finding = seen.shared(label, &path)?;
+            all.push((at, path.display().to_string(), (label, Some(path))));
+        }
+    }
+    all.sort_by(|(a, name, _), (b, other, _)| (a, name).cmp(&(b, other)));
+    Ok(all.into_iter().map(|(_, _, file)| file).collect())
 }
 
 impl Chosen {

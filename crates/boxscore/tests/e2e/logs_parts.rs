@@ -82,12 +82,12 @@ impl Bench {
         said(self.command(args).stdin(std::fs::File::open(self.path("stdin")).expect("a file")))
     }
 
-    /// Two labels of three files, one of them packed.
+    /// Two labels of three files, one of them packed, in an order that is none.
     fn logs(&self) -> [&'static str; 3] {
         std::fs::write(self.path("a1.log"), log(2_000, 3_000)).expect("a file");
         std::fs::write(self.path("a2.log.gz"), gzip(&log(2_100, 2_000))).expect("a file");
         std::fs::write(self.path("b.log"), log(1_000, 4_000)).expect("a file");
-        ["ssd=a1.log", "ssd=a2.log.gz", "hdd=b.log"]
+        ["ssd=a2.log.gz", "hdd=b.log", "ssd=a1.log"]
     }
 
     /// The document without the id of its run.

@@ -4,7 +4,7 @@
 
 use model::answer::{Answer, Answered, Job, Jobs};
 use model::data::RunData;
-use model::doc::{JobDoc, RunDoc, SeriesDoc};
+use model::doc::{JobDoc, NodeScalingDoc, RunDoc, SeriesDoc};
 use model::format::quantity;
 use model::names::instrument::{HADOOP_DFSIO, HADOOP_TERASORT};
 use model::{Unit, params};
@@ -39,7 +39,7 @@ pub fn jobs(doc: &RunDoc, run: &RunData, heads: &[&SeriesDoc], answered: Figure)
             job.instrument == series.instrument && job.params == series.params && job.arm == series.arm
         };
         let bound = doc.jobs.iter().find(is_its).map(|job| job_bound::of_job(run, job, &doc.series));
-        Some(Job { bound, ..job(series, &told, answered(series)?) })
+        Some(Job { bound, efficiency: efficiency(doc, series), ..job(series, answered(series)?) })
     };
     let jobs: Vec<Job> = told.iter().filter_map(of).take(MOST).collect();
     (!jobs.is_empty() || start.is_some()).then_some(Answer::Jobs(Jobs { jobs, start }))
@@ -49,24 +49,30 @@ fn nodes(series: &SeriesDoc) -> u32 {
     jobs::nodes_of(&series.params)
 }
 
-fn job(series: &SeriesDoc, all: &[&&SeriesDoc], figure: Answered) -> Job {
+/// The efficiency on its curve, where that begins with one node.
+fn efficiency(doc: &RunDoc, series: &SeriesDoc) -> Option<f64> {
+    let mut params = series.params.clone();
+    params.remove(jobs::NODES);
+    let is_its = |one: &&NodeScalingDoc| {
+        let is_arm = one.arm.is_empty() || one.arm == series.arm;
+        is_arm && one.instrument == series.instrument && one.params == params
+    };
+    let mut curves = doc.node_scaling.iter().filter(is_its);
+    let curve = curves.find(|one| one.points.first().is_some_and(|first| first.nodes == 1))?;
+    let nodes = nodes(series);
+    curve.points.iter().find(|point| point.nodes == nodes && nodes > 1)?.efficiency.value
+}
+
+fn job(series: &SeriesDoc, figure: Answered) -> Job {
     let label = series.card.map_or(series.instrument.as_str(), |card| card.shown.label);
     let data = series.params.get("data").and_then(params::parse_bytes);
     let data = data.map_or_else(String::new, |bytes| format!(" of {}", quantity(bytes as f64, Unit::Byte)));
-    let nodes = nodes(series);
-    let single = all.iter().find(|other| {
-        let mut alike = other.params.clone();
-        alike.set("nodes", &nodes.to_string());
-        self::nodes(other) == 1 && other.arm == series.arm && alike == series.params
-    });
-    let efficiency = single.and_then(|one| one.median).filter(|one| *one > 0.0 && nodes > 1);
-    let is_rate = figure.kind.unit == Unit::BytesPerSec;
     Job {
         name: format!("{label}{data}"),
         place: jobs::place(&series.params),
-        nodes,
+        nodes: nodes(series),
         arm: series.arm.clone(),
-        efficiency: efficiency.filter(|_| is_rate).map(|one| figure.value / one / f64::from(nodes)),
+        efficiency: None,
         bound: None,
         figure,
     }
