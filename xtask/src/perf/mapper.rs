@@ -28,8 +28,8 @@ pub const BY_HOUR: &str = "{ k = substr($4, 2, 14) \" \" int($9 / 100); n[k]++; 
                            d[int(log($NF + 1) * 10)]++ } \
                            END { for (k in n) print k \"\\t\" n[k], b[k]; for (x in d) print \"d\" x \"\\t\" d[x] }";
 
-/// What `logs` shows by default, as far as a short program can: the same, a histogram of sizes, requests, bytes and
-/// times by path, and requests by client, referrer and agent.
+/// The tables that `logs` shows by default, as far as a short program can: the same, a histogram of sizes, requests,
+/// bytes and times by path, and requests by client, referrer and agent.
 pub const TABLES: &str = "{ k = substr($4, 2, 14) \" \" int($9 / 100); n[k]++; b[k] += $10; t[k] += $NF; \
                           d[int(log($NF + 1) * 10)]++; z[int(log($10 + 1) * 10)]++; \
                           p[$7]++; q[$7] += $10; r[$7] += $NF; \
