@@ -16,20 +16,21 @@ use super::pairs::Outcome;
 use crate::shell;
 
 const LINES: u64 = 20_000_000;
-/// `$1` the program, `$2` a Hadoop, `$3` the log.
-const OURS: &str = "HADOOP_HOME=$2 HADOOP_CONF_DIR=$2/none exec \"$1\" logs --hadoop --split 2GiB --no-store \
-                    --format combined+D \"a=$3\"";
-/// `$1` mawk's program in a file, `$2` a Hadoop, `$3` the log.
+/// `$1` the program, `$2` a Hadoop, `$3` a configuration, `$4` the log.
+const OURS: &str = "HADOOP_HOME=$2 HADOOP_CONF_DIR=$3 exec \"$1\" logs --hadoop --split 2GiB --no-store \
+                    --format combined+D \"a=$4\"";
+/// `$1` mawk's program in a file, `$2` a Hadoop, `$3` a configuration, `$4` the log.
 const STREAMING: &str = "out=$(mktemp -d) && trap 'rm -r \"$out\"' EXIT && cd \"$out\" && \
-     java -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp \"$2/none:$2/lib/*\" \
+     java -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp \"$3:$2/lib/*\" \
      org.apache.hadoop.streaming.HadoopStreaming -D mapreduce.job.reduces=1 \
-     -D mapreduce.input.fileinputformat.split.minsize=2147483648 -input \"$3\" -output \"$out/result\" \
+     -D mapreduce.input.fileinputformat.split.minsize=2147483648 -input \"$4\" -output \"$out/result\" \
      -mapper \"mawk -f $1\" -reducer cat >&2";
 
 pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> {
     let lines = options.log_lines.unwrap_or(LINES);
     let product = options.product();
-    let hadoop = shell::target().join("hadoop").display().to_string();
+    let [hadoop, empty] =
+        ["hadoop", "hadoop-empty"].map(|name| shell::target().join(name).display().to_string());
     let programs = ["java", "mawk"].into_iter().try_for_each(shell::must_have);
     let ready = programs.and_then(|()| shell::output(&product, &["hadoop", "fetch", "--dir", &hadoop]));
     if let Err(error) = ready {
@@ -37,14 +38,14 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
         return Ok(());
     }
     // A configuration in which nothing stands.
-    fs::create_dir_all(format!("{hadoop}/none"))?;
-    fs::write(format!("{hadoop}/none/core-site.xml"), "<configuration/>")?;
+    fs::create_dir_all(&empty)?;
+    fs::write(format!("{empty}/core-site.xml"), "<configuration/>")?;
     let (log, _) = made(peers, lines)?;
     // The page cache is filled.
     shell::output("wc", &["-l", &log])?;
     let peer = |name, script: &str, first: &str| Peer {
         name,
-        words: [words(&["sh", "-c", script, "sh"]), words(&[first, &hadoop, &log])].concat(),
+        words: [words(&["sh", "-c", script, "sh"]), words(&[first, &hadoop, &empty, &log])].concat(),
         cpus: options.cpu.to_string(),
         scale: 1.0,
     };
@@ -53,7 +54,7 @@ pub fn run(options: &Options, peers: &str, outcome: &mut Outcome) -> Result<()> 
     for (name, file, program) in
         [("mawk, by hour and status", "hour.awk", BY_HOUR), ("mawk, the same tables", "tables.awk", TABLES)]
     {
-        let file = format!("{hadoop}/none/{file}");
+        let file = format!("{empty}/{file}");
         fs::write(&file, program)?;
         compare(&what, &ours, &peer(name, STREAMING, &file), options, outcome)?;
     }
