@@ -233,10 +233,27 @@ fn logs_are_read_there_as_here(theirs: &Theirs, bench: &Bench, logs: &Logs) {
         assert!(here.len() > 1000 && here == there, "{split:?}: {} and {} bytes", here.len(), there.len());
     }
     a_damaged_file_is_named(theirs, bench);
+    what_would_be_left_out_is_said(theirs, bench);
     said(&mut logs.command(theirs, bench, &["--hadoop", "--split", "1"])).expect(2, &["100000 at most"]);
     said(&mut logs.command(theirs, bench, &["--hadoop", "--timeout", "1"]))
         .expect(1, &["not done within", "--timeout gives more"]);
     until("a folder is left", &|| !has_private(bench));
+}
+
+/// Of a folder Hadoop reads neither folders in it nor some names.
+fn what_would_be_left_out_is_said(theirs: &Theirs, bench: &Bench) {
+    let folder = bench.path("folder").display().to_string();
+    let logs = Logs { given: vec![folder.clone()] };
+    theirs.say(SHELL, &["-mkdir", &folder]);
+    let [log, hidden] = ["a.log", "_old.log"].map(|name| format!("{folder}/{name}"));
+    theirs.say(SHELL, &["-put", &bench.path("a.log").display().to_string(), &hidden]);
+    said(&mut logs.command(theirs, bench, &["--hadoop"])).expect(1, &["begins with _", "_old.log"]);
+    theirs.say(SHELL, &["-cp", &hidden, &log]);
+    let told = said(&mut logs.command(theirs, bench, &["--hadoop"])).expect(0, &["left out", "_old.log"]);
+    assert!(!told.out.is_empty());
+    theirs.say(SHELL, &["-mkdir", &format!("{folder}/older")]);
+    said(&mut logs.command(theirs, bench, &["--hadoop"])).expect(1, &["there is a folder in it", "older"]);
+    theirs.say(SHELL, &["-rm", "-r", "-skipTrash", &folder]);
 }
 
 /// The damage is met long before the end, while Hadoop writes on.

@@ -31,6 +31,9 @@ const SIGKILL: i32 = 9;
 const MOST_LINES: usize = 10_000;
 /// The setting by which jobs run on a cluster, or in their client.
 const FRAMEWORK: &str = "mapreduce.framework.name";
+/// Settings of jobs in their client: the folder for their files in the file system, and that on this machine.
+const STAGING: &str = "mapreduce.jobtracker.staging.root.dir";
+const TEMPORARY: &str = "hadoop.tmp.dir";
 /// Said where the user stops a second time.
 const LAST_LINE: &str =
     "ended at once; a job that it has on the cluster, and its folder there, are being removed";
@@ -95,11 +98,7 @@ impl Client {
         }
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         let until_ns = sys::clock::now_ns().saturating_add(limit_ns);
-        // Without such a file Hadoop takes its defaults: all is on this machine.
-        let configuration = match folder.join("core-site.xml").exists() {
-            true => Configuration::find().map_err(told)?,
-            false => Configuration::default(),
-        };
+        let configuration = Configuration::find().map_err(told)?;
         let file_system = configuration.get("fs.defaultFS");
         let is_here = file_system.is_none_or(|uri| uri.starts_with("file:"));
         let (settings, work) = (Vec::new(), Work::here());
@@ -120,6 +119,11 @@ impl Client {
     fn settle(&mut self, configuration: &Configuration) -> Result<(), CliError> {
         let framework = configuration.get(FRAMEWORK);
         if matches!(framework.as_deref(), None | Some("local")) {
+            // What a job in its client writes goes with our folders, in whatever way it ends.
+            self.settings = vec![
+                format!("{STAGING}={}", self.folder("staging")),
+                format!("{TEMPORARY}={}", self.place().join("tmp").display()),
+            ];
             return self.prepare_to_leave(false);
         }
         let mut why = Vec::new();
@@ -256,7 +260,8 @@ impl Client {
         Err(wrong(last_words(&ended.said).unwrap_or("it failed")))
     }
 
-    /// The files of a path or a pattern, those of a folder if it is one.
+    /// The files of a path or a pattern, those of a folder if it is one. Fails where a folder lies in it. Hadoop reads
+    /// no file whose name begins with `_` or `.`; that is said where such a one holds something.
     pub fn list(&self, path: &str) -> Result<Vec<Listed>, CliError> {
         // Programs run in a folder of ours.
         let absolute = match self.is_here && !path.contains(':') {
@@ -264,11 +269,28 @@ impl Client {
             false => None,
         };
         let path = absolute.as_deref().unwrap_or(path);
-        let found: Vec<Listed> = self.shell(&["-ls", path])?.lines().filter_map(listed).collect();
-        match found.is_empty() {
-            true => Err(CliError::data(format!("--hadoop: {path}: there is no file in it"))),
-            false => Ok(found),
+        let wrong = |what: String| CliError::data(format!("--hadoop: {path}: {what}"));
+        let said = self.shell(&["-ls", path])?;
+        let (hidden, found): (Vec<Entry>, Vec<Entry>) =
+            said.lines().filter_map(entry).partition(|one| is_hidden(&one.listed.path));
+        if let Some(folder) = found.iter().find(|one| !one.is_file) {
+            let error = wrong(format!("there is a folder in it, {}", folder.listed.path));
+            return Err(
+                error.hint("name its files too, as by `folder/* folder/sub/*`, or those that are meant")
+            );
         }
+        let left: Vec<&str> = hidden
+            .iter()
+            .filter(|one| one.is_file && one.listed.bytes > 0)
+            .map(|one| one.listed.path.as_str())
+            .collect();
+        match (found.is_empty(), left.is_empty()) {
+            (true, true) => return Err(wrong("there is no file in it".to_owned())),
+            (true, false) => return Err(wrong(format!("{HIDDEN}: {}", left.join(", ")))),
+            (false, true) => {}
+            (false, false) => out::say(&format!("left out, as {HIDDEN}: {}", left.join(", "))),
+        }
+        Ok(found.into_iter().map(|one| one.listed).collect())
     }
 
     /// A file's bytes, as they are read.
@@ -323,8 +345,21 @@ pub fn last_words(said: &[String]) -> Option<&str> {
     said.iter().map(String::as_str).rfind(|line| !line.is_empty() && !line.starts_with("at "))
 }
 
-/// A file of a line of `-ls`; `None` for folders and other lines.
-fn listed(line: &str) -> Option<Listed> {
+/// A line of `-ls`.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    is_file: bool,
+    listed: Listed,
+}
+
+const HIDDEN: &str = "Hadoop reads no file whose name begins with _ or .";
+
+fn is_hidden(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(['_', '.']))
+}
+
+/// The file or folder of a line of `-ls`; `None` for other lines.
+fn entry(line: &str) -> Option<Entry> {
     let mut rest = line;
     let mut words = Vec::new();
     // Rights, copies, owner, group, bytes, day, time; a path may have blanks.
@@ -334,9 +369,10 @@ fn listed(line: &str) -> Option<Listed> {
         words.push(&rest[..end]);
         rest = &rest[end..];
     }
-    let is_file = words[0].len() >= 10 && words[0].starts_with('-');
+    let is_entry = words[0].len() >= 10 && words[0].starts_with(['-', 'd']);
     let bytes = words[4].parse().ok()?;
-    (is_file).then(|| Listed { path: rest.trim_start().to_owned(), bytes })
+    let listed = Listed { path: rest.trim_start().to_owned(), bytes };
+    is_entry.then(|| Entry { is_file: words[0].starts_with('-'), listed })
 }
 
 #[cfg(test)]
@@ -344,13 +380,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_a_listing_are_files() {
-        let file = listed("-rw-r--r--   1 root supergroup       1366 2026-11-26 21:44 /logs/a b.log");
-        assert_eq!(file, Some(Listed { path: "/logs/a b.log".to_owned(), bytes: 1366 }));
-        for other in
-            ["Found 2 items", "drwxr-xr-x   - root supergroup          0 2026-11-26 21:44 /logs/old", ""]
-        {
-            assert_eq!(listed(other), None);
+    fn lines_of_a_listing_are_files_and_folders() {
+        let at = |path: &str, bytes| Listed { path: path.to_owned(), bytes };
+        let file = entry("-rw-r--r--   1 root supergroup       1366 2026-11-26 21:44 /logs/a b.log");
+        assert_eq!(file, Some(Entry { is_file: true, listed: at("/logs/a b.log", 1366) }));
+        let folder = entry("drwxr-xr-x   - root supergroup          0 2026-11-26 21:44 /logs/old");
+        assert_eq!(folder, Some(Entry { is_file: false, listed: at("/logs/old", 0) }));
+        for other in ["Found 2 items", ""] {
+            assert_eq!(entry(other), None);
         }
+        let hidden = ["/logs/_SUCCESS", "hdfs://m:1/logs/.a.log.swp", "_x"].map(is_hidden);
+        assert_eq!((hidden, is_hidden("/_logs/a.log")), ([true; 3], false));
     }
 }
