@@ -136,7 +136,7 @@ impl Seen {
 pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
     let mut chosen = Chosen { bytes: Some(0), ..Chosen::default() };
     let mut seen = Seen::default();
-    for (label, path) in listed(given)? {
+    for (label, path) in listed(given, &mut chosen.labels)? {
         let Some(path) = path else {
             chosen.bytes = None;
             chosen.add(label, "-", Source::Stream(Box::new(std::io::stdin())), formats);
@@ -153,14 +153,18 @@ pub fn choose(given: &[String], formats: &Formats) -> Result<Chosen, CliError> {
     Ok(chosen)
 }
 
-/// The files, each with its label, in the order of `choose`; `None` is standard input.
-fn listed(given: &[String]) -> Result<Vec<(&str, Option<PathBuf>)>, CliError> {
-    let (mut labels, mut all) = (Vec::new(), Vec::new());
+/// The files, each with its label, in the order of `choose`; `None` is standard input. Adds the labels as they are
+/// first given.
+fn listed<'g>(
+    given: &'g [String],
+    labels: &mut Vec<String>,
+) -> Result<Vec<(&'g str, Option<PathBuf>)>, CliError> {
+    let mut all = Vec::new();
     let mut seen = Seen::default();
     for text in given {
         let (label, place) = labelled(text)?;
         let at = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
-            labels.push(label);
+            labels.push(label.to_owned());
             labels.len() - 1
         });
         if place == "-" {
@@ -180,9 +184,6 @@ fn listed(given: &[String]) -> Result<Vec<(&str, Option<PathBuf>)>, CliError> {
 impl Chosen {
     fn add(&mut self, label: &str, name: &str, source: Source, formats: &Formats) {
         let opened = Opened::new(name, source, formats);
-        if !self.labels.iter().any(|known| known == label) {
-            self.labels.push(label.to_owned());
-        }
         match opened {
             Ok(Opened { format, how, over, source }) => {
                 self.findings.extend(too_short(label, name, &format.text, over));

@@ -1,6 +1,6 @@
 //! The answer of a run of jobs on a cluster: the rate of each, what holds it back, and what starting a job costs.
 //!
-//! Medians of the run's figures.
+//! Medians of the run's figures; the efficiency is that of the curve over nodes (`node_scaling`).
 
 use model::answer::{Answer, Answered, Job, Jobs};
 use model::data::RunData;

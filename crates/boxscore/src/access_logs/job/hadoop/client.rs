@@ -15,7 +15,7 @@ use instruments::workload::hadoop::cluster;
 use instruments::workload::hadoop::distribution::Distribution;
 use instruments::workload::hadoop::programs::SHELL;
 use instruments::workload::hadoop::settings::{LOG4J, OPENS};
-use instruments::workload::hadoop::theirs::configuration::{self, Configuration};
+use instruments::workload::hadoop::theirs::configuration::Configuration;
 use instruments::workload::hadoop::theirs::work::{self, Work};
 use instruments::workload::server::private_folder::PrivateFolder;
 use sys::process::{Start, signal_group};
@@ -31,9 +31,6 @@ const SIGKILL: i32 = 9;
 const MOST_LINES: usize = 10_000;
 /// The setting by which jobs run on a cluster, or in their client.
 const FRAMEWORK: &str = "mapreduce.framework.name";
-/// Settings of jobs in their client: the folder for their files in the file system, and that on this machine.
-const STAGING: &str = "mapreduce.jobtracker.staging.root.dir";
-const TEMPORARY: &str = "hadoop.tmp.dir";
 /// Said where the user stops a second time.
 const LAST_LINE: &str =
     "ended at once; a job that it has on the cluster, and its folder there, are being removed";
@@ -87,18 +84,17 @@ impl Client {
     pub fn find(limit: Duration) -> Result<Client, CliError> {
         let told = |why: String| CliError::data(format!("--hadoop: {why}"));
         let hadoop = cluster::distribution().map_err(told)?;
-        let folder = configuration::folder().map_err(told)?;
+        let configuration = Configuration::find().map_err(told)?;
         let stop = StopSignal::listen_with_message(LAST_LINE)?;
         let place = PrivateFolder::make(&std::env::temp_dir(), None).map_err(told)?;
         place.file("log4j.properties", LOG4J).map_err(told)?;
-        let mut class_path = folder.clone().into_os_string();
+        let mut class_path = configuration.folder.clone().into_os_string();
         for entry in &hadoop.class_path {
             class_path.push(":");
             class_path.push(entry);
         }
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         let until_ns = sys::clock::now_ns().saturating_add(limit_ns);
-        let configuration = Configuration::find().map_err(told)?;
         let file_system = configuration.get("fs.defaultFS");
         let is_here = file_system.is_none_or(|uri| uri.starts_with("file:"));
         let (settings, work) = (Vec::new(), Work::here());
@@ -120,10 +116,7 @@ impl Client {
         let framework = configuration.get(FRAMEWORK);
         if matches!(framework.as_deref(), None | Some("local")) {
             // What a job in its client writes goes with our folders, in whatever way it ends.
-            self.settings = vec![
-                format!("{STAGING}={}", self.folder("staging")),
-                format!("{TEMPORARY}={}", self.place().join("tmp").display()),
-            ];
+            self.settings = self.work.settings_in_client(&self.place().join("tmp"));
             return self.prepare_to_leave(false);
         }
         let mut why = Vec::new();
@@ -275,9 +268,8 @@ impl Client {
             said.lines().filter_map(entry).partition(|one| is_hidden(&one.listed.path));
         if let Some(folder) = found.iter().find(|one| !one.is_file) {
             let error = wrong(format!("there is a folder in it, {}", folder.listed.path));
-            return Err(
-                error.hint("name its files too, as by `folder/* folder/sub/*`, or those that are meant")
-            );
+            return Err(error
+                .hint("`folder/*` takes the files of the folders in it too; or name those that are meant"));
         }
         let left: Vec<&str> = hidden
             .iter()

@@ -14,7 +14,7 @@ const MOST_DEEP: usize = 20;
 
 /// The folder with the user's configuration, an absolute path: that of HADOOP_CONF_DIR, else `etc/hadoop` of
 /// HADOOP_HOME. Fails where there is none.
-pub fn folder() -> Result<PathBuf, String> {
+fn folder() -> Result<PathBuf, String> {
     named_folder().and_then(|folder| std::path::absolute(folder).map_err(|error| error.to_string()))
 }
 

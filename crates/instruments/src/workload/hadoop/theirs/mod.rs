@@ -108,10 +108,12 @@ impl Theirs {
         of_user.into_iter().chain(work).map(|setting| format!("-D{setting}")).collect()
     }
 
-    /// The settings of a job within its client, which writes below our private folder here.
+    /// The settings of a job within its client, which writes below our folder there and our private one here.
     pub fn settings_in_client(&self, site: &Site) -> Vec<String> {
         let tmp = site.node_folder(site.network.master()).join("tmp");
-        vec![format!("-Dfs.defaultFS={}", self.found.uri), format!("-Dhadoop.tmp.dir={}", tmp.display())]
+        let file_system = format!("fs.defaultFS={}", self.found.uri);
+        let all = std::iter::once(file_system).chain(self.work.settings_in_client(&tmp));
+        all.map(|setting| format!("-D{setting}")).collect()
     }
 
     /// The output of Hadoop's shell for files. Fails with what it says.

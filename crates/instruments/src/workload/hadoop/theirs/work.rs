@@ -4,6 +4,8 @@
 //!
 //! Nothing here asks a cluster.
 
+use std::path::Path;
+
 use model::shell::word;
 
 use super::super::programs::SHELL;
@@ -15,6 +17,9 @@ const APPLICATIONS: &str = "org.apache.hadoop.yarn.client.cli.ApplicationCLI";
 /// The setting for the folder of users' own ones.
 pub(super) const HOMES: &str = "dfs.user.home.dir.prefix";
 const STAGING: &str = "yarn.app.mapreduce.am.staging-dir";
+/// The staging folder of a job in its client, and its files on this machine.
+const STAGING_IN_CLIENT: &str = "mapreduce.jobtracker.staging.root.dir";
+const TEMPORARY: &str = "hadoop.tmp.dir";
 const DONE: &str = "mapreduce.jobhistory.intermediate-done-dir";
 
 /// The end of a script that ended jobs. Their nodes hear of it some seconds later, and a job that was just starting
@@ -65,6 +70,12 @@ impl Work {
             format!("{STAGING}={}/staging", self.home),
             format!("{DONE}={done}"),
         ]
+    }
+
+    /// The settings of a job in its client, `key=value`: its files in the file system below our folder, those on this
+    /// machine in `tmp`.
+    pub fn settings_in_client(&self, tmp: &Path) -> Vec<String> {
+        vec![format!("{STAGING_IN_CLIENT}={}/staging", self.home), format!("{TEMPORARY}={}", tmp.display())]
     }
 
     /// The script that ends the jobs, if there can be any, and removes the folder.
@@ -127,7 +138,11 @@ mod tests {
         let client = Client { words: "java -cp x", file_system: Some("hdfs://a:1"), has_jobs: true };
         let script = work.script(client);
         assert!(script.contains("run() { java -cp x \"$@\"; }\n"), "{script}");
-        assert!(script.contains(" -appTags tag-1)") && script.contains("-kill $ids"), "{script}");
+        assert!(
+            script.contains(&format!("-list -appStates {STATES} -appTags tag-1)"))
+                && script.contains("-kill $ids"),
+            "{script}"
+        );
         let remove = script.lines().find(|line| line.starts_with("remove() ")).unwrap();
         let ours = word("/user/o'neil/ours");
         assert!(
@@ -181,6 +196,9 @@ esac
         assert!(own.home.ends_with(&format!("/{}", own.tag)) && other.home == format!("/tmp/{}", own.tag));
         let settings = own.settings(&Configuration::default());
         assert!(settings.contains(&format!("{STAGING}={}/staging", own.home)), "{settings:?}");
+        let in_client =
+            Work { tag: "t".to_owned(), home: "/o/t".to_owned() }.settings_in_client(Path::new("/x/tmp"));
+        assert_eq!(in_client, [format!("{STAGING_IN_CLIENT}=/o/t/staging"), format!("{TEMPORARY}=/x/tmp")]);
         assert!(settings.contains(&format!("{DONE}=/tmp/hadoop-yarn/staging/history/done_intermediate")));
     }
 }
