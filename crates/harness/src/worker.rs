@@ -32,13 +32,17 @@ pub enum Event {
 
 /// Bytes before the opening that are passed over.
 const MOST_NOISE: usize = 64 << 10;
+
+/// Bytes that are read at once. Each of 1,000 agents has a thread that reads.
+const CHUNK: usize = 8 << 10;
+
 const NO_FRAME: &str = "what it sent is not a boxscore frame";
 
 /// Reads frames until the pipe ends and passes each one on; stops when `give` returns false. What stands before the
 /// opening is passed over. Runs in a thread of its own.
 pub fn pump(mut from: impl Read, mut give: impl FnMut(Event) -> bool) {
     let mut bytes = Vec::new();
-    let mut chunk = vec![0u8; 64 << 10];
+    let mut chunk = vec![0u8; CHUNK];
     let mut speaks = false;
     loop {
         loop {

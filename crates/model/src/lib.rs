@@ -67,7 +67,7 @@ pub mod workers;
 pub use basis::Basis;
 pub use card::{Cadence, Card, Cards, Family, Host, Need, Node, Tier, Variant};
 pub use derived::{Conditions, Derived};
-pub use fact::{Fact, FactValue};
+pub use fact::{Fact, FactLine, FactValue};
 pub use fault::{Fault, FaultKind};
 pub use finding::{Finding, Subject, Validity};
 pub use flags::{Example, Flag, Means, TestName};

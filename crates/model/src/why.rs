@@ -339,7 +339,9 @@ impl Why {
         self.reasons.iter().any(|reason| matches!(reason, Reason::FailedAtOnce { .. }))
     }
 
-    pub fn new(reasons: Vec<Reason>) -> Why {
+    pub fn new(mut reasons: Vec<Reason>) -> Why {
+        // A comparison of many sides keeps those of all its rows.
+        reasons.shrink_to_fit();
         Why { machine: None, reasons }
     }
 

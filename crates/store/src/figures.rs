@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use crate::engine::{Arg, Row, Sql, ToArg, Tx, args};
-use crate::rows::{next, to_json};
+use crate::value::to_json;
 use crate::{Result, Store, value};
 use model::Better;
 use model::reading::SeriesKey;
@@ -39,7 +39,7 @@ fn set_number(tx: &Tx<'_>, figures: &str) -> Sql<i64> {
     if let Some(no) = tx.first(known, args![hash, figures])? {
         return Ok(no);
     }
-    let no = next(tx, "figure_set")?;
+    let no = tx.next_number("figure_set")?;
     let sql = "INSERT INTO figure_set (no, hash, figures) VALUES ($1, $2, $3)";
     tx.execute(sql, args![no, hash, figures])?;
     Ok(no)

@@ -1,9 +1,11 @@
 //! Whole runs from another store or file. Importing twice changes nothing; what is there already stays.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::{Sql, SqlError, Tx, args};
-use crate::rows::{self, ReadingPlace, Series};
+use crate::rows::{self, ReadingPlace};
+use crate::series_numbers::SeriesNumbers;
+use crate::value::to_json;
 use crate::write::NewRun;
 use crate::{MachineSheet, Result, Store, StoreError, machine};
 use model::FactValue;
@@ -35,17 +37,15 @@ impl Store {
             self.agrees(run)?;
         }
         let mut imported = Imported::default();
-        let mut series = Series { known: std::mem::take(&mut self.series), fresh: Vec::new() };
+        let mut series = std::mem::take(&mut self.series);
         let done = self.transact(|tx| {
             for run in runs {
                 import_run(tx, run, &mut series, &mut imported, false)?;
             }
             sheets.iter().try_for_each(|sheet| machine::insert_sheet(tx, sheet))
         });
-        for key in &series.fresh {
-            series.known.remove(key);
-        }
-        self.series = series.known;
+        series.drop_fresh();
+        self.series = series;
         done.map(|()| imported)
     }
 
@@ -63,7 +63,7 @@ impl Store {
         }
         let before = known.ok().map(|no| self.notes_of(no)).transpose()?.map_or(0, |notes| notes.len());
         let mut imported = Imported::default();
-        let mut series = Series { known: HashMap::new(), fresh: Vec::new() };
+        let mut series = SeriesNumbers::default();
         self.transact(|tx| import_run(tx, run, &mut series, &mut imported, true))?;
         let Imported { runs, takes } = imported;
         let no = self.number(&run.head.id)?;
@@ -83,10 +83,10 @@ impl Store {
                 row.get::<String>(0)
             })?;
         for machine in machines {
-            let known: BTreeSet<String> =
-                self.machine_facts(&machine)?.into_iter().map(|fact| fact.key).collect();
+            let known = self.machine_facts(&machine)?;
+            let known: BTreeSet<&str> = known.iter().map(|fact| fact.key.as_str()).collect();
             let mut fresh = from.machine_facts(&machine)?;
-            fresh.retain(|fact| !known.contains(&fact.key));
+            fresh.retain(|fact| !known.contains(fact.key.as_str()));
             self.add_machine_facts(&machine, &fresh)?;
         }
         Ok(())
@@ -174,7 +174,7 @@ fn facts(run: &RunData) -> Vec<(&str, Option<String>)> {
 fn import_run(
     tx: &Tx<'_>,
     run: &RunData,
-    series: &mut Series,
+    series: &mut SeriesNumbers,
     imported: &mut Imported,
     all: bool,
 ) -> Sql<()> {
@@ -186,7 +186,7 @@ fn import_run(
         Some(found) => found,
         None => {
             rows::insert_study(tx, &head.study, &run.plan)?.map_err(SqlError::Value)?;
-            let no = rows::next(tx, "run")?;
+            let no = tx.next_number("run")?;
             rows::insert_run(tx, no, &new_run(run), Status::Interrupted)?;
             rows::write_facts(tx, no, &run.facts)?;
             tx.execute("UPDATE run SET hidden = $1 WHERE no = $2", args![head.hidden, no])?;
@@ -212,7 +212,7 @@ fn import_run(
     Ok(())
 }
 
-fn import_points(tx: &Tx<'_>, no: i64, run: &RunData, series: &mut Series) -> Sql<()> {
+fn import_points(tx: &Tx<'_>, no: i64, run: &RunData, series: &mut SeriesNumbers) -> Sql<()> {
     for one in &run.series {
         let of = series.number(tx, no, &one.key, one.better)?;
         let mut last = None;
@@ -256,7 +256,7 @@ fn add_notes(tx: &Tx<'_>, no: i64, run: &RunData) -> Sql<()> {
     let mut there: Vec<(String, Option<i64>)> =
         tx.query(sql, args![no], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for note in &run.notes {
-        let this = (rows::to_json(&note.body)?, note.at_ns.map(u64::cast_signed));
+        let this = (to_json(&note.body)?, note.at_ns.map(u64::cast_signed));
         match there.iter().position(|known| *known == this) {
             Some(at) => drop(there.swap_remove(at)),
             None => rows::insert_note(tx, no, &note.body, note.at_ns)?,

@@ -17,6 +17,7 @@ mod read;
 mod recover;
 mod rows;
 mod schema;
+mod series_numbers;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -28,8 +29,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use model::reading::SeriesKey;
-use model::{Params, Plan, Shared};
+use model::{Fact, Params, Plan, Shared};
 
 pub use error::{FILE_NAME, StoreError};
 pub use import::{Copied, Imported, conflict};
@@ -53,13 +53,15 @@ pub struct Store {
     mode: Mode,
     owner: Option<(u32, u32)>,
     /// Numbers of the series of runs that this process writes.
-    series: HashMap<(i64, SeriesKey), i64>,
+    series: series_numbers::SeriesNumbers,
     live: BTreeMap<String, Live>,
     recovered: Vec<String>,
     /// The plans that were read last with their studies, the latest first.
     plans: RefCell<VecDeque<(String, Shared<Plan>)>>,
     /// Parameters of series that were read, by their text.
     params: RefCell<HashMap<String, Params>>,
+    /// Facts that were read, by what their rows say.
+    facts: RefCell<HashMap<value::FactColumns, Fact>>,
 }
 
 impl std::fmt::Debug for Store {

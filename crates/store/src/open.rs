@@ -1,7 +1,7 @@
 //! Opening a store: every way in which that can fail has its own sentence, before anything is measured.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::engine::{Db, args};
 use crate::error::StoreError;
 use crate::schema::{MIGRATIONS, Migration};
+use crate::series_numbers::SeriesNumbers;
 use crate::server::address::is_server;
 use crate::{Remote, Result, Store, file, server};
 
@@ -77,11 +78,12 @@ impl Store {
             remote: None,
             mode,
             owner,
-            series: HashMap::new(),
+            series: SeriesNumbers::default(),
             live: BTreeMap::new(),
             recovered: Vec::new(),
             plans: RefCell::default(),
             params: RefCell::default(),
+            facts: RefCell::default(),
         }
     }
 

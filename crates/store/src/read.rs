@@ -4,20 +4,24 @@ use std::collections::BTreeSet;
 
 use crate::engine::{Arg, Row, Sql, ToArg, args};
 use crate::error::StoreError;
-use crate::{Result, Store, value};
+use crate::value::{self, FactColumns};
+use crate::{Result, Store};
 use model::data::{ClockOffset, Origin, Point, Price, RunData, RunHead, Series, Status, TakeHead};
 use model::fact::{CONFIG_CLASS, PROCESS_CPUS};
 use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::{Level, Plan};
 use model::reading::{Phase, SeriesKey, Value};
 use model::traffic::Traffic;
-use model::{Better, Fact, Fault, Histogram, Note, Params, Shared};
+use model::{Better, Fact, FactLine, Fault, Histogram, Note, Params, Shared};
 
 /// The fewest letters at the end of an id that name it.
 const SHORTEST_END: usize = 4;
 
 /// The most values of a list in one statement.
 const VALUES_AT_ONCE: usize = 200;
+
+/// The most facts that an open store remembers: those that differ between 1,000 like machines are a few thousand.
+const FACTS: usize = 10_000;
 
 /// The most plans that an open store remembers.
 const PLANS: usize = 8;
@@ -332,11 +336,21 @@ impl Store {
         rows.into_iter().map(|row| self.fact_of(row)).collect()
     }
 
+    /// The fact that a row says; runs share those that are equal.
     pub(crate) fn fact_of(&self, row: FactColumns) -> Result<Fact> {
-        let (key, kind, text, unit, source, why) = row;
+        let mut known = self.facts.borrow_mut();
+        if let Some(fact) = known.get(&row) {
+            return Ok(fact.clone());
+        }
+        let (key, kind, text, unit, source, why) = row.clone();
         let value = value::fact_value(&kind, text).map_err(|what| self.data(what))?;
         let unit = value::unit(&unit).map_err(|what| self.data(what))?;
-        Ok(Fact { key, value, unit, source, why })
+        let fact = Fact::from(FactLine { key, value, unit, source, why });
+        if known.len() >= FACTS {
+            known.clear();
+        }
+        known.insert(row, fact.clone());
+        Ok(fact)
     }
 
     fn series_of(&self, no: i64, which: Which<'_>) -> Result<Vec<Series>> {
@@ -528,8 +542,6 @@ pub fn resolve_among<'a>(what: &str, runs: impl Iterator<Item = (&'a str, i64)> 
 fn letters(id: &str) -> impl DoubleEndedIterator<Item = u8> + '_ {
     id.bytes().filter(|letter| *letter != b'-').map(|letter| letter.to_ascii_lowercase())
 }
-
-pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);
 
 pub(crate) fn fact_columns(row: &Row<'_>) -> Sql<FactColumns> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))

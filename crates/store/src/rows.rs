@@ -6,21 +6,16 @@ use crate::engine::{Db, Sql, SqlError, Tx, args};
 use crate::figures;
 use crate::journal::Entry;
 use crate::read::{FAULTS, MEASURED, TAKES};
-use crate::value;
+use crate::series_numbers::SeriesNumbers;
+use crate::value::{self, to_json};
 use crate::write::NewRun;
 use model::data::{ClockOffset, Origin, Price, Status};
 use model::fact::config_class;
 use model::frame::{OwnCost, Segment, TargetTelemetry};
 use model::plan::Plan;
-use model::reading::{Phase, Reading, SeriesKey, Take, Value};
+use model::reading::{Phase, Reading, Take, Value};
 use model::traffic::Traffic;
-use model::{Better, Fact, Fault, Note, NoteBody};
-
-/// The next local number of a table; safe inside an immediate transaction.
-pub(crate) fn next(tx: &Tx<'_>, table: &str) -> Sql<i64> {
-    let sql = format!("SELECT coalesce(max(no), 0) + 1 FROM {table}");
-    tx.one(&sql, &[])
-}
+use model::{Fact, Fault, Note, NoteBody};
 
 fn next_ord(tx: &Tx<'_>, table: &str, run: i64) -> Sql<i64> {
     let sql = format!("SELECT coalesce(max(ord), -1) + 1 FROM {table} WHERE run = $1");
@@ -148,56 +143,14 @@ fn fact_number(tx: &Tx<'_>, fact: &Fact) -> Sql<i64> {
     if let Some(no) = found {
         return Ok(no);
     }
-    let no = next(tx, "fact_value")?;
+    let no = tx.next_number("fact_value")?;
     let sql = "INSERT INTO fact_value (no, key, kind, value, unit, source, why, hash)
                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     tx.execute(sql, args![no, fact.key, kind, text, unit, fact.source, why, hash])?;
     Ok(no)
 }
 
-/// Numbers of series, and which of them this transaction made.
-pub(crate) struct Series {
-    pub known: HashMap<(i64, SeriesKey), i64>,
-    pub fresh: Vec<(i64, SeriesKey)>,
-}
-
-impl Series {
-    pub(crate) fn number(&mut self, tx: &Tx<'_>, run: i64, key: &SeriesKey, better: Better) -> Sql<i64> {
-        let cached = (run, key.clone());
-        if let Some(&no) = self.known.get(&cached) {
-            return Ok(no);
-        }
-        let pairs = to_json(&key.params)?;
-        let (unit, definition) = (key.unit.symbol(), key.definition);
-        let sql =
-            "SELECT no FROM series WHERE run = $1 AND participant = 0 AND instrument = $2 AND metric = $3
-                   AND params = $4 AND arm = $5 AND unit = $6 AND definition = $7";
-        let columns = args![run, key.instrument, key.metric, pairs, key.arm, unit, definition];
-        let found = tx.first(sql, columns)?;
-        let no = match found {
-            Some(no) => no,
-            None => {
-                let no = next(tx, "series")?;
-                let sql = "INSERT INTO series (no, run, participant, arm, instrument, metric, unit, params,
-                       definition, better)
-                           VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9)";
-                let names = (&key.arm, &key.instrument, &key.metric);
-                let better = better.word();
-                tx.execute(sql, args![no, run, names.0, names.1, names.2, unit, pairs, definition, better])?;
-                no
-            }
-        };
-        self.fresh.push(cached.clone());
-        self.known.insert(cached, no);
-        Ok(no)
-    }
-}
-
-pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Sql<String> {
-    serde_json::to_string(value).map_err(|error| SqlError::Value(error.to_string()))
-}
-
-pub(crate) fn apply(tx: &Tx<'_>, no: i64, entry: &Entry, series: &mut Series, again: bool) -> Sql<()> {
+pub(crate) fn apply(tx: &Tx<'_>, no: i64, entry: &Entry, series: &mut SeriesNumbers, again: bool) -> Sql<()> {
     match entry {
         Entry::Take { take, telemetry, notes } => {
             if !insert_take_head(tx, no, take)? {
@@ -289,7 +242,7 @@ pub(crate) fn insert_take_head(tx: &Tx<'_>, no: i64, take: &Take) -> Sql<bool> {
     Ok(rows > 0)
 }
 
-fn insert_readings(tx: &Tx<'_>, no: i64, take: &Take, series: &mut Series) -> Sql<()> {
+fn insert_readings(tx: &Tx<'_>, no: i64, take: &Take, series: &mut SeriesNumbers) -> Sql<()> {
     let mut ords = HashMap::<i64, i64>::new();
     for reading in &take.readings {
         let of = series.number(tx, no, &reading.key, reading.better)?;

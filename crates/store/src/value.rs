@@ -1,7 +1,16 @@
 //! Values as the columns keep them, and back. Every `u64` and every double survives the round trip, bit for bit.
 
+use crate::engine::{Sql, SqlError};
 use model::plan::Plan;
 use model::{Fact, FactValue, Finding, Unit};
+
+/// A fact's columns: key, kind and text of its value, unit, source, and why.
+pub(crate) type FactColumns = (String, String, String, String, String, Option<String>);
+
+/// A value as the text of a column.
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Sql<String> {
+    serde_json::to_string(value).map_err(|error| SqlError::Value(error.to_string()))
+}
 
 /// A double as `(value, bits)`: the bits alone where SQL would change the number.
 pub(crate) fn split(number: f64) -> (Option<f64>, Option<i64>) {

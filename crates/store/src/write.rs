@@ -3,7 +3,7 @@
 use crate::engine::{Db, Sql, SqlError, ToArg, Tx, args};
 use crate::error::StoreError;
 use crate::journal::Entry;
-use crate::rows::{self, Series};
+use crate::rows;
 use crate::{Live, Result, Store};
 use model::data::{ClockOffset, Origin, Price, Status};
 use model::frame::{OwnCost, Segment, TargetTelemetry};
@@ -53,7 +53,7 @@ impl Store {
         let path = self.path.clone();
         let fail = |error: SqlError| StoreError::sql(&path, &error);
         let tx = self.db.begin().map_err(fail)?;
-        let no = rows::next(&tx, "run").map_err(fail)?;
+        let no = tx.next_number("run").map_err(fail)?;
         rows::insert_run(&tx, no, run, Status::Running).map_err(fail)?;
         // While the transaction keeps others out: a run without a held journal counts as interrupted.
         let journal = self.hold(no, &run.id)?;
@@ -149,7 +149,7 @@ impl Store {
     ) -> Result<Appended> {
         let appended = self.append(run, Entry::Finish { status: status.word().to_owned(), seconds, cost })?;
         if let Some(live) = self.live.remove(run) {
-            self.series.retain(|(no, _), _| *no != live.no);
+            self.series.forget(live.no);
             if matches!(appended, Appended::Stored) {
                 let path = live.journal.path.clone();
                 live.journal.remove().map_err(|error| StoreError::io(&path, &error))?;
@@ -298,16 +298,14 @@ impl Store {
     /// `again`: it may have been stored before the journal could be emptied, and must not be there twice.
     pub(crate) fn apply(&mut self, run: &str, entry: &Entry, again: bool) -> Result<()> {
         let no = self.number(run)?;
-        let known = std::mem::take(&mut self.series);
-        let mut cache = Series { known, fresh: Vec::new() };
-        let done = self.transact(|tx| rows::apply(tx, no, entry, &mut cache, again));
-        if done.is_err() {
-            // Their rows were rolled back.
-            for key in &cache.fresh {
-                cache.known.remove(key);
-            }
+        let mut series = std::mem::take(&mut self.series);
+        let done = self.transact(|tx| rows::apply(tx, no, entry, &mut series, again));
+        if done.is_ok() {
+            series.keep()
+        } else {
+            series.drop_fresh()
         }
-        self.series = cache.known;
+        self.series = series;
         done
     }
 }

@@ -9,6 +9,16 @@
 #[cfg(target_env = "gnu")]
 const KEPT: libc::c_int = 128 << 10;
 
+/// Makes all threads allocate in one area, from now on. They wait for each other then, so it is for many threads that
+/// allocate little: with areas of their own, what they freed lies in all of them. Not for where time is measured.
+pub fn use_one_area() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes two numbers, and the allocator's own locks.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// Keeps little of what is freed, from now on: a large block costs system calls and new pages each time. Not for where
 /// time is measured.
 pub fn keep_little() {

@@ -60,6 +60,9 @@ impl<'a> History<'a> {
 
     /// The runs that have this series.
     pub fn of_key(&self, key: &SeriesKey, cards: Cards) -> Vec<Known<'a>> {
+        if self.runs.is_empty() {
+            return Vec::new();
+        }
         let mut known = self.known.borrow_mut();
         let worth = |place: usize| {
             let (run, series) = &self.runs[place];

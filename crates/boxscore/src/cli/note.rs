@@ -223,8 +223,9 @@ fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<()
         facts.push(Fact::number("power.watts", watts, Unit::Watt, BY_HAND));
     }
     if let Some(price) = &said.price {
-        let fact = Fact::number(price.key(), price.amount, Unit::Count, BY_HAND);
-        facts.push(Fact { why: said.band.clone(), ..fact });
+        let mut fact = Fact::number(price.key(), price.amount, Unit::Count, BY_HAND);
+        fact.why.clone_from(&said.band);
+        facts.push(fact);
         // One price a machine: an earlier one in another currency is gone.
         let known = store.machine_facts(&machine.id)?;
         let others = known.iter().map(|fact| fact.key.as_str());

@@ -123,7 +123,9 @@ pub fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String>
         let read = |text: &str| text.parse::<f64>().ok().filter(|number| (number * factor).is_finite());
         let (number, caveat) = with_caveat(cell, read).ok_or_else(|| format!("`{cell}` is not a number"))?;
         fits(key, number).map_err(|why| format!("`{cell}` {why}"))?;
-        return Ok(Fact { why: caveat, ..Fact::number(*key, number * factor, *unit, source) });
+        let mut fact = Fact::number(*key, number * factor, *unit, source);
+        fact.why = caveat;
+        return Ok(fact);
     }
     if let Some((_, key)) = FLAGS.iter().find(|(name, _)| *name == column) {
         return match flag(cell) {
@@ -247,7 +249,9 @@ pub fn fact(key: &str, text: &str, source: &str) -> Result<Fact, String> {
             _ => format!("`{text}` is not a number"),
         })?;
         fits(key, number).map_err(|why| format!("`{text}` {why}"))?;
-        return Ok(Fact { why: caveat, ..Fact::number(key, number, unit, source) });
+        let mut fact = Fact::number(key, number, unit, source);
+        fact.why = caveat;
+        return Ok(fact);
     }
     Ok(match flag(text) {
         Some(flag) => Fact::flag(key, flag, source),
@@ -315,7 +319,7 @@ mod tests {
     #[test]
     fn words_behind_a_number_are_its_caveat() {
         let read = |key: &str, text: &str| {
-            let fact = fact(key, text, "").unwrap();
+            let fact = fact(key, text, "").unwrap().into_value();
             (fact.value.unwrap().text(), fact.why)
         };
         let of =
@@ -351,7 +355,7 @@ mod tests {
             assert!(fact(key, text, "").is_err(), "{key}={text}");
         }
         let cell = |column: &str, text: &str| {
-            let fact = cell_fact(column, text, "").unwrap();
+            let fact = cell_fact(column, text, "").unwrap().into_value();
             (fact.key, fact.value.unwrap().text(), fact.why)
         };
         let some = |text: &str| Some(text.to_owned());
@@ -367,7 +371,7 @@ mod tests {
 
     #[test]
     fn values_become_base_units() {
-        let number = |key: &str, text: &str| fact(key, text, "").unwrap().value.unwrap().number();
+        let number = |key: &str, text: &str| fact(key, text, "").unwrap().value.as_ref().unwrap().number();
         assert_eq!(number("cpu.mhz.base", "2.5GHz"), Some(2.5e9));
         assert_eq!(number("memory.mts", "3200 MT/s"), Some(3.2e9));
         assert_eq!(number("memory.bytes", "1024"), Some(1024.0));

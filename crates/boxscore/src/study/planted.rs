@@ -1,7 +1,7 @@
 //! Facts of the machines of a planted world.
 
 use model::fake::FakeWorld;
-use model::{Fact, FactValue, Unit};
+use model::{Fact, FactLine, FactValue, Unit};
 
 /// The planted default machine, with what the world says over it.
 pub fn facts(world: &FakeWorld, machine: &str) -> Vec<Fact> {
@@ -22,13 +22,8 @@ pub fn facts(world: &FakeWorld, machine: &str) -> Vec<Fact> {
     for (key, text) in said.into_iter().flatten() {
         facts.retain(|fact| fact.key != *key);
         let value = text.parse().map_or_else(|_| FactValue::Text(text.clone()), FactValue::Number);
-        facts.push(Fact {
-            key: key.clone(),
-            value: Some(value),
-            unit: None,
-            source: source.to_owned(),
-            why: None,
-        });
+        let (key, source) = (key.clone(), source.to_owned());
+        facts.push(Fact::from(FactLine { key, value: Some(value), unit: None, source, why: None }));
     }
     facts
 }

@@ -277,7 +277,7 @@ mod tests {
             std::fs::write(dir.path().join("proc/cmdline"), text).unwrap();
             let mut sheet = Sheet::new(&root);
             command_line(&mut sheet);
-            sheet.done().pop().and_then(|fact| fact.value)
+            sheet.done().pop().and_then(|fact| fact.value.clone())
         };
         let said = |text: &str| Some(FactValue::Text(text.to_owned()));
         let line = line_of("initrd=initrd quiet boxscore.name=a1 boxscore.key=e5f7772d  panic=30\n");

@@ -293,18 +293,14 @@ fn cells(label: &str, texts: &[String], room: usize, cell: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::FactLine;
     use model::doc::MachineDoc;
 
     use super::*;
 
     fn fact(key: &str, value: Option<FactValue>, why: Option<&str>) -> Fact {
-        Fact {
-            key: key.to_owned(),
-            value,
-            unit: None,
-            source: "/sys/somewhere".to_owned(),
-            why: why.map(ToOwned::to_owned),
-        }
+        let (key, source) = (key.to_owned(), "/sys/somewhere".to_owned());
+        Fact::from(FactLine { key, value, unit: None, source, why: why.map(ToOwned::to_owned) })
     }
 
     #[test]

@@ -24,7 +24,7 @@ use model::doc::{
 use model::metric::Better;
 use model::unit::Unit;
 use model::why::{Held, Needed, Reason, Repeat, Why};
-use model::{Fact, FactValue, Finding, Params, Validity};
+use model::{Fact, FactLine, FactValue, Finding, Params, Validity};
 
 /// Scatter in -1 to 1, always the same.
 pub fn scatter(i: usize) -> f64 {
@@ -44,7 +44,13 @@ pub fn machine(name: &str) -> MachineDoc {
 }
 
 pub fn fact(key: &str, value: FactValue, unit: Option<Unit>, source: &str) -> Fact {
-    Fact { key: key.to_owned(), value: Some(value), unit, source: source.to_owned(), why: None }
+    Fact::from(FactLine {
+        key: key.to_owned(),
+        value: Some(value),
+        unit,
+        source: source.to_owned(),
+        why: None,
+    })
 }
 
 fn text(key: &str, value: &str, source: &str) -> Fact {
@@ -56,13 +62,7 @@ fn number(key: &str, value: f64, unit: Unit, source: &str) -> Fact {
 }
 
 fn unknown(key: &str, source: &str, why: &str) -> Fact {
-    Fact {
-        key: key.to_owned(),
-        value: None,
-        unit: None,
-        source: source.to_owned(),
-        why: Some(why.to_owned()),
-    }
+    Fact::unknown(key, source, why)
 }
 
 const GIB: f64 = 1_073_741_824.0;

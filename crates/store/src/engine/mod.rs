@@ -111,6 +111,11 @@ pub(crate) struct Tx<'a> {
 }
 
 impl Tx<'_> {
+    /// The next local number of a table; safe inside an immediate transaction.
+    pub(crate) fn next_number(&self, table: &str) -> Sql<i64> {
+        self.one(&format!("SELECT coalesce(max(no), 0) + 1 FROM {table}"), &[])
+    }
+
     /// Fails if the engine cannot keep it; then nothing of it is there.
     pub(crate) fn commit(mut self) -> Sql<()> {
         let done = self.db.batch("COMMIT");

@@ -75,57 +75,59 @@ pub fn pair(arm: &Prepared<'_>, base: &Prepared<'_>, options: &CompareOptions) -
 }
 
 /// A candidate of a pair of sides.
-struct Drafted<'d, 'p, 'a> {
-    place: usize,
-    arm: &'d Prepared<'a>,
-    base: &'d Prepared<'a>,
+struct Drafted<'p, 'a> {
+    arm: &'p Prepared<'a>,
+    base: &'p Prepared<'a>,
     row: Candidate<'p, 'a>,
 }
 
 /// The rows of each of these pairs of sides (arm, base), after Holm's correction over all of them: headline rows are
 /// one family, all other rows another.
-pub fn family<'a>(
-    pairs: &[(&Prepared<'a>, &Prepared<'a>)],
+pub fn family<'p, 'a>(
+    pairs: &[(&'p Prepared<'a>, &'p Prepared<'a>)],
     variants: &BTreeSet<RowKey>,
     options: &CompareOptions,
 ) -> Vec<Vec<Judged>> {
-    let mut drafts: Vec<Drafted<'_, '_, 'a>> = Vec::new();
-    for (place, (arm, base)) in pairs.iter().enumerate() {
+    let draft = |(arm, base): &(&'p Prepared<'a>, &'p Prepared<'a>)| -> Vec<Drafted<'p, 'a>> {
         let rows = candidates(arm, base, variants, options);
-        drafts.extend(rows.into_iter().map(|row| Drafted { place, arm, base, row }));
-    }
+        rows.into_iter().map(|row| Drafted { arm, base, row }).collect()
+    };
+    let drafts: Vec<_> = pairs.iter().map(draft).collect();
     let size = |headline: bool| {
         let counts =
-            |draft: &&Drafted<'_, '_, '_>| draft.row.headline == headline && draft.row.is_judged(options);
-        drafts.iter().filter(counts).count()
+            |draft: &&Drafted<'_, '_>| draft.row.headline == headline && draft.row.is_judged(options);
+        drafts.iter().flatten().filter(counts).count()
     };
     let sizes = [size(false), size(true)];
-    let learnt: Vec<_> = (0..pairs.len()).map(|place| learn(&drafts, place, options)).collect();
-    let found: Vec<Found> = drafts
-        .iter()
-        .map(|draft| draft.found(sizes[usize::from(draft.row.headline)], learnt[draft.place], options))
-        .collect();
-    let p: Vec<Option<f64>> = found.iter().map(p_of).collect();
+    let find = |drafts: &Vec<Drafted<'_, '_>>| -> Vec<Found> {
+        let learnt = learn(drafts, options);
+        let found =
+            |draft: &Drafted<'_, '_>| draft.found(sizes[usize::from(draft.row.headline)], learnt, options);
+        drafts.iter().map(found).collect()
+    };
+    let found: Vec<_> = drafts.iter().map(find).collect();
+    let p: Vec<Option<f64>> = found.iter().flatten().map(p_of).collect();
     let holm = |headline: bool| {
         let of_family =
-            |(draft, p): (&Drafted<'_, '_, '_>, &Option<f64>)| p.filter(|_| draft.row.headline == headline);
-        stats::holm(&drafts.iter().zip(&p).map(of_family).collect::<Vec<_>>())
+            |(draft, p): (&Drafted<'_, '_>, &Option<f64>)| p.filter(|_| draft.row.headline == headline);
+        stats::holm(&drafts.iter().flatten().zip(&p).map(of_family).collect::<Vec<_>>())
     };
     let corrected = [holm(false), holm(true)];
-    let mut counts = vec![0; pairs.len()];
-    drafts.iter().for_each(|draft| counts[draft.place] += 1);
-    let mut judged: Vec<Vec<Judged>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for (at, (draft, found)) in drafts.into_iter().zip(found).enumerate() {
+    let mut at = 0;
+    let mut judge = |(draft, found): (Drafted<'_, '_>, Found)| {
         let which = usize::from(draft.row.headline);
-        let (place, p_holm) = (draft.place, corrected[which][at]);
-        judged[place].push(draft.judged(&found, (p[at], p_holm, sizes[which]), options));
-    }
-    judged
+        let corrected = (p[at], corrected[which][at], sizes[which]);
+        at += 1;
+        draft.judged(&found, corrected, options)
+    };
+    // The drafts of a pair are gone once it is judged: those of 1,000 pairs take as much memory as their rows.
+    let of_pairs = drafts.into_iter().zip(found);
+    of_pairs.map(|(drafts, found)| drafts.into_iter().zip(found).map(&mut judge).collect()).collect()
 }
 
 /// The noise between runs as the figures of a pair of sides show it together, where they are judged run against run.
-fn learn(drafts: &[Drafted<'_, '_, '_>], place: usize, options: &CompareOptions) -> Option<stats::Learnt> {
-    let seen = |draft: &Drafted<'_, '_, '_>| {
+fn learn(drafts: &[Drafted<'_, '_>], options: &CompareOptions) -> Option<stats::Learnt> {
+    let seen = |draft: &Drafted<'_, '_>| {
         let (SideValue::Measured(of_arm), SideValue::Measured(of_base)) = (&draft.row.arm, &draft.row.base)
         else {
             return None;
@@ -138,11 +140,10 @@ fn learn(drafts: &[Drafted<'_, '_, '_>], place: usize, options: &CompareOptions)
         let runs = gather(&context, &of_arm.speaking().ok()?, &of_base.speaking().ok()?).ok()?;
         stats::Seen::new(&[&runs.arm, &runs.base], &runs.lists(), runs.floor).ok()
     };
-    let of_pair = drafts.iter().filter(|draft| draft.place == place);
-    stats::learn(&of_pair.filter_map(seen).collect::<Vec<_>>())
+    stats::learn(&drafts.iter().filter_map(seen).collect::<Vec<_>>())
 }
 
-impl Drafted<'_, '_, '_> {
+impl Drafted<'_, '_> {
     /// The comparison before any correction, in a family of this many rows.
     fn found(&self, family: usize, learnt: Option<stats::Learnt>, options: &CompareOptions) -> Found {
         let (arm, base, key) = (self.arm, self.base, &self.row.key);

@@ -148,6 +148,8 @@ pub fn start(
     agents: &[Via],
 ) -> Result<(Links, Events), CliError> {
     let (give, events) = sync_channel(WAITING);
+    // In areas of their own, the threads of 1,000 agents keep 25 MB that they freed.
+    sys::heap::use_one_area();
     allow_files(machines.len() + generators.len() + agents.len())?;
     let mut links = Links::default();
     for (index, via) in machines.iter().enumerate() {

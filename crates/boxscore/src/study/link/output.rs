@@ -21,6 +21,9 @@ const LINE: usize = 400;
 /// Characters of that line that are shown.
 const SHOWN: usize = 100;
 
+/// Bytes of stderr that are read at once.
+const CHUNK: usize = 2 << 10;
+
 /// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes.
 const MUCH: usize = 1 << 20;
 const LEISURE: Duration = Duration::from_millis(20);
@@ -75,7 +78,7 @@ impl ChildOutput {
 
     /// Reads stderr to its end and keeps the last lines; long lines are cut.
     pub(super) fn listen(&self, mut from: impl Read) {
-        let mut chunk = [0u8; 16 << 10];
+        let mut chunk = [0u8; CHUNK];
         let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
         loop {
             let count = match from.read(&mut chunk) {
