@@ -4,9 +4,10 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lab::boot::cpio::Cpio;
 use model::doc::{InspectDoc, LabBootDoc, LabBootNodeDoc};
@@ -53,6 +54,7 @@ fn two_machines_without_disks_are_booted_inspected_scored_and_measured() {
     let Some(kernel) = kernel_words() else { return cannot(NO_KERNEL) };
     let kernel: Vec<&str> = kernel.iter().map(String::as_str).collect();
     let lab = Guests::start(&[Guest::default(); 2]);
+    lease_of_another_card(&lab);
     let score = ["--score", "--measure", "crc32c", "--takes", "3"];
     let said = lab.boot(&[&kernel[..], &score, &CELL].concat());
     let document = document(&lab, &said, 0);
@@ -93,6 +95,15 @@ fn two_machines_without_disks_are_booted_inspected_scored_and_measured() {
         let own = heads.iter().find(|head| Some(&head.id) == node.run.as_ref()).expect("its score");
         assert_eq!(own.machine, node.node);
     }
+}
+
+/// What an earlier boot left: the first node's address is leased to the network card that it had then.
+fn lease_of_another_card(lab: &Guests) {
+    let folder = lab.path("boxscore/boot-br0");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).expect("a folder");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970").as_secs();
+    let lease = format!("{} 52:54:00:88:00:99 10.88.0.101 * *\n", now + 3600);
+    fs::write(folder.join("leases"), lease).expect("a lease");
 }
 
 #[test]

@@ -74,6 +74,12 @@ fn nodes_get_boxscore_once_and_are_machines_of_one_study_at_their_prices() {
         assert_eq!((price.amount, price.currency.as_str(), price.hourly), (0.1, "EUR", true));
         assert_eq!(run.head.watts, Some(95.0));
     }
+    // An older agent under the name of this one is no agent of this study.
+    let name = cached(&fleet, 1).pop().expect("boxscore in its folder");
+    let older = "#!/bin/sh\necho an older agent\n";
+    std::fs::write(fleet.path(&cache(1)).join("boxscore").join(name), older).expect("a script");
+    let said = done(&mut fleet.on(&words)).expect(0, &["note: boxscore was copied to 1 node: rack1\n"]);
+    assert!(!said.err.contains("lost"), "{said:?}");
     let said = done(&mut fleet.on(&[&words[..], &["--remove"]].concat())).expect(0, &[]);
     assert!(!said.err.contains("copied"), "it is there already: {said:?}");
     assert!(cached(&fleet, 1).is_empty() && cached(&fleet, 2).is_empty(), "it was to be removed");

@@ -182,6 +182,19 @@ fn no_command_line_environment_file_or_output_holds_the_password() {
         let seen = fs::read_to_string(bmcs.path("seen")).expect("it was called");
         assert!(seen.contains(&format!("/{tool} ")) && !seen.contains(PASSWORD), "{seen}");
     }
+    for (words, asks) in [
+        (&["sensors", "@*"][..], "sensor"),
+        (&["sensors", "nobody,n1", "--json"], "sensor"),
+        (&["sel", "@*"], "sel"),
+        (&["bootdev", "pxe", "@*", "--yes"], "chassis"),
+        (&["check", "n1"], "ipmi"),
+    ] {
+        fs::remove_file(bmcs.path("seen")).expect("what was seen before");
+        let said: Said = bmcs.lab(words).env("PATH", &path).output().expect("it starts").into();
+        assert!(!format!("{said:?}").contains(PASSWORD), "{said:?}");
+        let seen = fs::read_to_string(bmcs.path("seen")).expect("a tool was called");
+        assert!(seen.contains(asks) && !seen.contains(PASSWORD), "{words:?}: {seen}");
+    }
     // Of the files, only those that the test wrote hold it.
     let mut command = Command::new("grep");
     command.args(["-rl", "--exclude=lan.conf", "--exclude=password", "--devices=skip", PASSWORD, "."]);

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use model::doc::LabPowerDoc;
+
 use crate::common::ipmi::{Bmcs, PASSWORD, write_private};
 use crate::common::redfish::Emulator;
 
@@ -107,6 +109,30 @@ fn the_last_entries_of_an_event_log_are_read_from_all_its_pages() {
     assert!(lines[0].contains("2026-11-26 12:00:00") && lines[0].contains("AC back"), "{said:#?}");
     assert!(lines[1].contains("Memory") && lines[1].contains("Correctable ECC"), "{said:#?}");
     assert!(lines[1].contains("Warning") && !said.out.contains("AC lost"), "{said:#?}");
+}
+
+#[test]
+fn what_a_bmc_refuses_is_told_by_its_kind_and_node() {
+    let message = r#""error": {"message": "the flash is worn"}"#;
+    for (systems, kind, told) in [
+        (r#""$status": 503"#.to_owned(), "busy", "its BMC is busy"),
+        (r#""$status": 429"#.to_owned(), "busy", "its BMC is busy"),
+        (r#""$status": 401"#.to_owned(), "login", "its BMC refused the user or the password"),
+        (r#""$status": 403"#.to_owned(), "privilege", "its BMC does not let this user do that"),
+        (format!(r#""$status": 500, {message}"#), "error", "500 for /redfish/v1/Systems: the flash is worn"),
+        (format!(r#""$cut": 9, {message}"#), "lost", "its BMC fell silent during the session"),
+        (format!(r#""$cut": 0, {message}"#), "lost", "its BMC fell silent during the session"),
+    ] {
+        let emulator = Emulator::of_pages(&format!(r#"{{"/redfish/v1/Systems": {{{systems}}}}}"#));
+        emulator.inventory("", "");
+        let said = emulator.lab(&["power", "status", "r1", "--insecure", "--json"]).expect(3, &[]);
+        let document: LabPowerDoc = serde_json::from_str(&said.out).expect("a document");
+        assert_eq!(document.nodes[0].failure.as_deref(), Some(kind), "{systems}: {said:#?}");
+        for words in [&["power", "status"][..], &["sensors"], &["sel"], &["bootdev", "pxe", "--yes"]] {
+            let said = emulator.lab(&[words, &["r1", "--insecure"]].concat()).expect(3, &["r1: ", told]);
+            assert!(!format!("{said:?}").contains(PASSWORD), "{words:?}: {said:?}");
+        }
+    }
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub struct Emulator {
     child: Child,
 }
 
-/// Answers with the pages of a file, over HTTPS. A value `{"$file": PATH}` is the number that is in that file then.
+/// Answers with the pages of a file, over HTTPS. A value `{"$file": PATH}` is the number that is in that file then. A
+/// page may have the `$status` of its answer, and how many bytes of it come (`$cut`) before the connection ends.
 const PAGES: &str = r#"import http.server, json, ssl, sys
 address, port, pages, certificate, key = sys.argv[1:]
 pages = json.load(open(pages))
@@ -36,11 +37,13 @@ def filled(value):
     return value
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        body = json.dumps(filled(pages.get(self.path, {}))).encode()
-        self.send_response(200 if self.path in pages else 404)
+        page = dict(pages.get(self.path, {"$status": 404}))
+        status, cut = page.pop("$status", 200), page.pop("$cut", None)
+        body = json.dumps(filled(page)).encode()
+        self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[:cut])
     def log_message(self, *_):
         pass
 server = http.server.ThreadingHTTPServer((address, int(port)), Handler)
