@@ -74,9 +74,14 @@ impl<'a> Limit<'a> {
 
     /// Sleeps, unless a stop is requested or the limit is reached.
     pub(crate) fn pause(&self, length: Duration) -> Result<(), Cut> {
+        self.pause_or(length, &[])
+    }
+
+    /// Sleeps until one of the descriptors is ready, unless a stop is requested or the limit is reached.
+    pub(crate) fn pause_or(&self, length: Duration, interests: &[Interest<'_>]) -> Result<(), Cut> {
         let own = Limit::from_now(self.stop, Some(length));
         let first = self.until_ns.map_or(own.until_ns, |until| own.until_ns.map(|end| end.min(until)));
-        match (Limit { stop: self.stop, until_ns: first }).wait(&[]) {
+        match (Limit { stop: self.stop, until_ns: first }).wait(interests) {
             Err(Cut::TimedOut) if first == own.until_ns => Ok(()),
             Err(cut) => Err(cut),
             Ok(_) => Ok(()),

@@ -1,9 +1,9 @@
 //! `boxscore lab run -- uname -r` beside clush on 132 ssh servers of this host: wall time and CPU time.
 //!
 //! Both use one configuration of ssh, with curve25519 as key exchange, and 64 hosts at once. Cold: each logs in to
-//! every host. Warm: the connections are open, ours by `--keep`, clush's by ControlMaster. CPU time is that of the
-//! program and its children, and of the ssh processes that stay with the connections; that of the servers is not
-//! counted.
+//! every host, and ours keeps the connections (`--keep`); clush does not, or does by ControlMaster. Warm: the
+//! connections are open on both sides. CPU time is that of the program and its children, and of the ssh processes that
+//! stay with the connections; that of the servers is not counted. Sockets lie in memory, as those of a user's session.
 
 use std::fs;
 use std::net::TcpListener;
@@ -13,7 +13,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::bound::{Took, timed};
-use super::generators::folder;
 use super::options::Options;
 use super::pairs::{Outcome, comparison, in_turns, load};
 use crate::shell;
@@ -21,8 +20,12 @@ use crate::shell;
 const HOSTS: usize = 132;
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// Where a session's sockets lie too: in memory.
+const MEMORY: &str = "/dev/shm";
+
 pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
-    let folder = folder("lab")?;
+    let folder = Path::new(MEMORY).join(format!("boxscore-perf-lab-{}", std::process::id()));
+    fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
     let done = match Fleet::start(&folder) {
         Ok(fleet) => compare(options, outcome, &fleet),
         Err(error) => {
@@ -37,28 +40,29 @@ pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
 fn compare(options: &Options, outcome: &mut Outcome, fleet: &Fleet<'_>) -> Result<()> {
     let before = load();
     let product = options.product();
-    for warm in [false, true] {
-        let state = if warm { "warm" } else { "cold" };
-        let what = format!("lab run, {HOSTS} hosts, {state}");
+    // Whether the connections are open before, and whether clush keeps its own.
+    for (warm, keeps) in [(false, false), (false, true), (true, true)] {
+        let what = format!("lab run, {HOSTS} hosts, {}", if warm { "warm" } else { "cold" });
+        let peer = if keeps { "clush, kept" } else { "clush" };
         if warm {
             fleet.ours(&product)?;
-            fleet.clush(true)?;
+            fleet.clush(keeps)?;
         }
-        let ours = || {
-            let took = fleet.ours(&product);
+        let closed = |took: Result<Took>, connections: &str| {
             if !warm {
-                fleet.close("boxscore")?;
+                fleet.close(connections)?;
             }
             took
         };
-        match in_turns(options.pairs, 24, ours, || fleet.clush(warm)) {
+        let ours = || closed(fleet.ours(&product), "boxscore");
+        match in_turns(options.pairs, 24, ours, || closed(fleet.clush(keeps), "clush")) {
             Ok(pairs) => {
                 let wall: Vec<_> = pairs.iter().map(|(ours, theirs)| (ours.wall, theirs.wall)).collect();
-                outcome.keep(comparison(&format!("{what}: wall time"), "clush", "s", &wall, true, before)?);
+                outcome.keep(comparison(&format!("{what}: wall time"), peer, "s", &wall, true, before)?);
                 let cpu: Vec<_> = pairs.iter().map(|(ours, theirs)| (ours.cpu, theirs.cpu)).collect();
-                outcome.keep(comparison(&format!("{what}: CPU time"), "clush", "s", &cpu, true, before)?);
+                outcome.keep(comparison(&format!("{what}: CPU time"), peer, "s", &cpu, true, before)?);
             }
-            Err(error) => outcome.skip(&format!("{what} beside clush"), &format!("{error:#}")),
+            Err(error) => outcome.skip(&format!("{what} beside {peer}"), &format!("{error:#}")),
         }
     }
     Ok(())

@@ -33,7 +33,7 @@ pub fn run(options: &Options, outcome: &mut Outcome) -> Result<()> {
     keep(outcome, "boxscore history, 1,000 runs", timed(&["history"], 5), 1000.0, "ms");
     let compare = timed(&["compare", "latest~1", "latest"], 5);
     keep(outcome, "boxscore compare, 1,000 runs", compare, 1000.0, "ms");
-    let peak = middle(|| store.fake_run(&binary), 3).map(|cost| cost.peak_kib * 1.024e-3);
+    let peak = middle(|| store.fake_run(&binary), 3).map(|cost| cost.peak_megabytes());
     keep(outcome, "memory of a run, 1,000 runs in the store", peak, 100.0, "MB");
     Ok(())
 }
@@ -105,6 +105,13 @@ impl Drop for Scratch {
 pub struct Cost {
     pub ms: f64,
     peak_kib: f64,
+}
+
+impl Cost {
+    /// The largest resident size.
+    pub fn peak_megabytes(&self) -> f64 {
+        self.peak_kib * 1.024e-3
+    }
 }
 
 /// Median time and largest memory of several runs; a failure is an error.

@@ -16,6 +16,7 @@ mod logs;
 mod mapper;
 mod memory;
 mod net;
+mod nodes;
 mod options;
 mod pairs;
 mod record;
@@ -33,7 +34,7 @@ use pairs::Outcome;
 type Part = fn(&Options, &str, &mut Outcome) -> Result<()>;
 
 /// The parts by the names that `--only` takes, in the order in which they run.
-const PARTS: [(&str, Part); 17] = [
+const PARTS: [(&str, Part); 18] = [
     ("crc32c", crc::run),
     ("latency", memory::latency),
     ("bandwidth", memory::bandwidth),
@@ -50,6 +51,7 @@ const PARTS: [(&str, Part); 17] = [
     ("store", |options, _, outcome| store::run(options, outcome)),
     ("lab", |options, _, outcome| lab::run(options, outcome)),
     ("bmc", |options, _, outcome| bmc::run(options, outcome)),
+    ("nodes", |options, _, outcome| nodes::run(options, outcome)),
     ("limits", |options, _, outcome| limits::run(options, outcome)),
 ];
 
@@ -66,11 +68,11 @@ pub fn run(words: &[&str]) -> Result<()> {
 }
 
 /// The parts that run `boxscore` itself.
-const OF_PRODUCT: [&str; 10] =
-    ["web", "kv", "mapper", "log-job", "commands", "decide", "store", "lab", "bmc", "limits"];
+const OF_PRODUCT: [&str; 11] =
+    ["web", "kv", "mapper", "log-job", "commands", "decide", "store", "lab", "bmc", "nodes", "limits"];
 
 /// The parts that run nothing of ours besides.
-const ALONE: [&str; 7] = ["web", "commands", "decide", "store", "lab", "bmc", "limits"];
+const ALONE: [&str; 8] = ["web", "commands", "decide", "store", "lab", "bmc", "nodes", "limits"];
 
 /// Builds the programs that run our side, so that they are never those of another commit: `boxscore` where it is needed
 /// and none was given, and ours beside the peers, whose dependencies are locked beside it.

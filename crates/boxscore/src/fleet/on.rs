@@ -238,12 +238,12 @@ impl Nodes {
             return Ok(());
         }
         let never = never()?;
-        for (host, path) in &self.ready {
-            if let Err(failure) = install::remove(host, path, &self.options, &self.sockets, &never) {
+        let failed = |place: usize, failure: Failure| {
+            if let Some((host, _)) = self.ready.get(place) {
                 out::say(&format!("warning: {host}: boxscore is not removed: {failure}"));
             }
-        }
-        Ok(())
+        };
+        install::remove(&self.ready, &self.options, &self.sockets, &never, failed).map_err(reach::no_thread)
     }
 
     /// The exit code of work on the nodes: 3 where one was left out, whatever became of the others.

@@ -51,6 +51,9 @@ const REMOVE: &str = "sh -c '\
 /// How long a step of preparing a host may take where the user gives no limit: a file of 35 MB over a slow line.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// How long the removal from a host may take where the user gives no limit: nothing is sent.
+const REMOVAL: Duration = Duration::from_secs(60);
+
 /// A program for one architecture, as `uname -m` calls it.
 #[derive(Clone, Debug)]
 pub struct Build {
@@ -104,18 +107,29 @@ pub fn run(
     each(hosts, options.width, work, done)
 }
 
-/// Removes a program from a host again, and closes the connection to it.
+/// Removes programs from their hosts again, and closes the connections. Gives each failure to `failed` with the place
+/// of its host, in no order. Fails when this machine cannot start a thread.
 pub fn remove(
-    host: &Host,
-    path: &str,
+    installed: &[(Host, String)],
     options: &Options,
     sockets: &Sockets,
     stop: &Stop,
-) -> Result<(), Failure> {
-    let options = options.with_limit(LIMIT);
+    mut failed: impl FnMut(usize, Failure),
+) -> std::io::Result<()> {
+    let options = options.with_limit(REMOVAL);
     let base = Base::new(&options, sockets, stop);
-    let (exit, _, stderr) = ask(&base.reach(), host, REMOVE, format!("{path}\n"))?;
-    base.reach().close(host);
+    let work =
+        |index: usize, (host, path): &(Host, String)| (index, remove_one(&base.reach(), host, path).err());
+    each(installed, options.width, work, |(index, failure)| {
+        if let Some(failure) = failure {
+            failed(index, failure);
+        }
+    })
+}
+
+fn remove_one(reach: &Reach<'_>, host: &Host, path: &str) -> Result<(), Failure> {
+    let (exit, _, stderr) = ask(reach, host, REMOVE, format!("{path}\n"))?;
+    reach.close(host);
     match exit {
         Exit::Code(0) => Ok(()),
         _ => Err(Failure::Copy { said: format!("{path} is left there: {}", printable(&stderr.bytes)) }),

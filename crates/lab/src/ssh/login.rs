@@ -41,6 +41,12 @@ const STEPS: u32 = 3;
 /// How often a child is looked after where the kernel tells nobody of its end (before Linux 5.3).
 const TICK: Duration = Duration::from_millis(20);
 
+/// How often the words of a login are taken.
+const LISTEN: Duration = Duration::from_millis(100);
+
+/// Reads of its words at most, each time: 256 KiB, more than its pipe holds.
+const READS: usize = 32;
+
 /// How hosts are reached.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -322,7 +328,8 @@ impl Heard {
 
     /// Takes what has arrived without waiting for more: a master that stays may hold its stderr open.
     fn drain(&mut self) -> Result<(), Cut> {
-        while let Some(stderr) = &self.stderr {
+        for _ in 0..READS {
+            let Some(stderr) = &self.stderr else { break };
             let ready = sys::process::poll_read(&[stderr.as_fd()], Some(Duration::ZERO));
             match ready.map_err(|error| Cut::Failed(error.to_string()))?.first() {
                 Some(true) => self.take(),
@@ -333,7 +340,8 @@ impl Heard {
     }
 }
 
-/// Waits until the child has ended; `None` once its log says that it will not.
+/// Waits until the child has ended; `None` once its log says that it will not. Its words are taken now and then: a
+/// login says seventy lines, each of which would wake this thread.
 fn wait_for(
     child: &mut ProcessGroup,
     words: &mut Heard,
@@ -341,34 +349,19 @@ fn wait_for(
 ) -> Result<Option<ExitStatus>, Cut> {
     // Without it the child's end is looked for each tick.
     let ended = pidfd_open(Pid::from_child(&child.child), PidfdFlags::empty()).ok();
+    let tick = if ended.is_some() { LISTEN } else { TICK };
+    let interests: Vec<Interest<'_>> =
+        ended.as_ref().map(|ended| Interest::Read(ended.as_fd())).into_iter().collect();
     loop {
-        let mut interests: Vec<Interest<'_>> = Vec::with_capacity(2);
-        interests.extend(words.stderr.as_ref().map(|stderr| Interest::Read(stderr.as_fd())));
-        interests.extend(ended.as_ref().map(|ended| Interest::Read(ended.as_fd())));
-        let listens = words.stderr.is_some();
-        let ready = match &ended {
-            Some(_) => limit.wait(&interests)?,
-            None => match limit.pause(TICK) {
-                Ok(()) => Vec::new(),
-                Err(cut) => return Err(cut),
-            },
-        };
-        if listens && ready.first().is_some_and(|stderr| stderr.readable || stderr.closed) {
-            words.take();
-            if words.log.was_beaten() {
-                return Ok(None);
-            }
-        }
+        let paused = limit.pause_or(tick, &interests);
         let exit = child.try_wait().map_err(|error| Cut::Failed(error.to_string()))?;
+        words.drain()?;
         if let Some(exit) = exit {
-            words.drain()?;
             return Ok(Some(exit.status));
         }
-        if ended.is_none() {
-            words.drain()?;
-            if words.log.was_beaten() {
-                return Ok(None);
-            }
+        paused?;
+        if words.log.was_beaten() {
+            return Ok(None);
         }
     }
 }
