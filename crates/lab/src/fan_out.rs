@@ -16,7 +16,7 @@ pub fn each<T: Sync, R: Send>(
     work: impl Fn(usize, &T) -> R + Sync,
     mut done: impl FnMut(R),
 ) -> std::io::Result<()> {
-    // These threads wait and allocate little: an area for each would take more time and memory than it saves.
+    // Most of these threads wait, and allocate little: an area for each would take more than it saves.
     sys::heap::use_one_area();
     let next = AtomicUsize::new(0);
     let (give, results) = channel();

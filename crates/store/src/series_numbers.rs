@@ -34,7 +34,7 @@ impl SeriesNumbers {
         self.fresh.clear();
     }
 
-    /// The rows of the transaction were rolled back, or nothing more is written of its runs.
+    /// The rows of the transaction were rolled back, or are looked up again if more is written of its runs.
     pub(crate) fn drop_fresh(&mut self) {
         for (run, key) in self.fresh.drain(..) {
             if let Some(runs) = self.known.get_mut(&key) {

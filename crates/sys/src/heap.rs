@@ -9,8 +9,9 @@
 #[cfg(target_env = "gnu")]
 const KEPT: libc::c_int = 128 << 10;
 
-/// Makes all threads allocate in one area, from now on. They wait for each other then, so it is for many threads that
-/// allocate little: with areas of their own, what they freed lies in all of them. Not for where time is measured.
+/// Threads that start from now on allocate in the area that is there, and get none of their own; glibc heeds it while
+/// there are few areas. They wait for each other then, so it is for many threads that allocate little: with areas of
+/// their own, what they freed lies in all of them. Not for where time is measured.
 pub fn use_one_area() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it takes two numbers, and the allocator's own locks.

@@ -131,8 +131,8 @@ impl<'a> Fleet<'a> {
         ));
         let masters =
             format!(" ControlMaster auto\n ControlPath {}/%C\n ControlPersist 600\n", path("clush"));
-        fs::write(folder.join("cold"), &client)?;
-        fs::write(folder.join("warm"), client + &masters)?;
+        fs::write(folder.join("plain"), &client)?;
+        fs::write(folder.join("keeps"), client + &masters)?;
         fs::create_dir_all(folder.join("clush"))?;
         Ok(fleet)
     }
@@ -143,7 +143,7 @@ impl<'a> Fleet<'a> {
 
     fn ours(&self, product: &str) -> Result<Took> {
         let hosts: Vec<String> = (1..=HOSTS).map(|number| format!("node{number:03}")).collect();
-        let (hosts, config) = (hosts.join(","), self.path("cold"));
+        let (hosts, config) = (hosts.join(","), self.path("plain"));
         let words = [
             product,
             "lab",
@@ -161,8 +161,8 @@ impl<'a> Fleet<'a> {
         self.timed(&words, "boxscore")
     }
 
-    fn clush(&self, warm: bool) -> Result<Took> {
-        let options = format!("-F {}", self.path(if warm { "warm" } else { "cold" }));
+    fn clush(&self, keeps: bool) -> Result<Took> {
+        let options = format!("-F {}", self.path(if keeps { "keeps" } else { "plain" }));
         let hosts = format!("node[001-{HOSTS}]");
         self.timed(&["clush", "-q", "-b", "-f", "64", "-o", &options, "-w", &hosts, "uname", "-r"], "clush")
     }

@@ -7,7 +7,7 @@ use crate::shell;
 pub const HELP: &str = "\
   perf [--pairs N] [--cpu N] [--size MiB] [--dry]
        [--only crc32c,latency,bandwidth,stream,web,kv,logs,mapper,log-job,net,runtime,commands,
-              decide,store,lab,bmc,limits]
+              decide,store,lab,bmc,nodes,limits]
        [--bw-mem PATH] [--lat-mem-rd PATH] [--stream PATH]... [--boxscore PATH]
        [--log-lines N] [--logs-peers mawk,duckdb,goaccess] [--servers nginx,httpd]
        [--hyperfine PATH]

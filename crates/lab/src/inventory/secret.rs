@@ -243,7 +243,8 @@ mod tests {
         let sleep = |words: &[&str]| {
             let mut command = Command::new("sh");
             command.args(words);
-            output(command, PATIENCE).expect("it starts")
+            // Less than what a script leaves behind takes.
+            output(command, Duration::from_secs(10)).expect("it starts")
         };
         let mut hangs = Command::new("sleep");
         hangs.arg("1000");

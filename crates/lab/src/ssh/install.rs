@@ -128,8 +128,9 @@ pub fn remove(
 }
 
 fn remove_one(reach: &Reach<'_>, host: &Host, path: &str) -> Result<(), Failure> {
-    let (exit, _, stderr) = ask(reach, host, REMOVE, format!("{path}\n"))?;
+    let answer = ask(reach, host, REMOVE, format!("{path}\n"));
     reach.close(host);
+    let (exit, _, stderr) = answer?;
     match exit {
         Exit::Code(0) => Ok(()),
         _ => Err(Failure::Copy { said: format!("{path} is left there: {}", printable(&stderr.bytes)) }),

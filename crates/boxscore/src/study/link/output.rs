@@ -24,8 +24,10 @@ const SHOWN: usize = 100;
 /// Bytes of stderr that are read at once.
 const CHUNK: usize = 2 << 10;
 
-/// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes.
+/// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes: so many bytes,
+/// then a pause.
 const MUCH: usize = 1 << 20;
+const BURST: usize = 16 << 10;
 const LEISURE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
@@ -79,7 +81,7 @@ impl ChildOutput {
     /// Reads stderr to its end and keeps the last lines; long lines are cut.
     pub(super) fn listen(&self, mut from: impl Read) {
         let mut chunk = [0u8; CHUNK];
-        let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
+        let (mut line, mut length, mut heard, mut burst) = (Vec::new(), 0usize, 0usize, 0usize);
         loop {
             let count = match from.read(&mut chunk) {
                 Ok(0) => break,
@@ -97,8 +99,10 @@ impl ChildOutput {
                 }
             }
             heard = heard.saturating_add(count);
-            if heard > MUCH {
+            burst += count;
+            if heard > MUCH && burst >= BURST {
                 std::thread::sleep(LEISURE);
+                burst = 0;
             }
         }
         self.keep(&mut line, &mut length);
