@@ -114,20 +114,21 @@ fn the_last_entries_of_an_event_log_are_read_from_all_its_pages() {
 #[test]
 fn what_a_bmc_refuses_is_told_by_its_kind_and_node() {
     let message = r#""error": {"message": "the flash is worn"}"#;
-    for (systems, kind, told) in [
+    for (answer, kind, told) in [
         (r#""$status": 503"#.to_owned(), "busy", "its BMC is busy"),
         (r#""$status": 429"#.to_owned(), "busy", "its BMC is busy"),
         (r#""$status": 401"#.to_owned(), "login", "its BMC refused the user or the password"),
         (r#""$status": 403"#.to_owned(), "privilege", "its BMC does not let this user do that"),
-        (format!(r#""$status": 500, {message}"#), "error", "500 for /redfish/v1/Systems: the flash is worn"),
+        (format!(r#""$status": 500, {message}"#), "error", "its BMC reports an error: 500 for "),
         (format!(r#""$cut": 9, {message}"#), "lost", "its BMC fell silent during the session"),
         (format!(r#""$cut": 0, {message}"#), "lost", "its BMC fell silent during the session"),
     ] {
-        let emulator = Emulator::of_pages(&format!(r#"{{"/redfish/v1/Systems": {{{systems}}}}}"#));
+        let pages = ["Systems", "Chassis"].map(|name| format!(r#""/redfish/v1/{name}": {{{answer}}}"#));
+        let emulator = Emulator::of_pages(&format!("{{{}}}", pages.join(", ")));
         emulator.inventory("", "");
         let said = emulator.lab(&["power", "status", "r1", "--insecure", "--json"]).expect(3, &[]);
         let document: LabPowerDoc = serde_json::from_str(&said.out).expect("a document");
-        assert_eq!(document.nodes[0].failure.as_deref(), Some(kind), "{systems}: {said:#?}");
+        assert_eq!(document.nodes[0].failure.as_deref(), Some(kind), "{answer}: {said:#?}");
         for words in [&["power", "status"][..], &["sensors"], &["sel"], &["bootdev", "pxe", "--yes"]] {
             let said = emulator.lab(&[words, &["r1", "--insecure"]].concat()).expect(3, &["r1: ", told]);
             assert!(!format!("{said:?}").contains(PASSWORD), "{words:?}: {said:?}");
