@@ -3,8 +3,6 @@
 use std::fs::File;
 use std::io::{ErrorKind, PipeReader, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -20,16 +18,6 @@ const MOST_INPUT: usize = 4096;
 
 /// How often a tool that has closed its streams is looked for.
 const LOOK: Duration = Duration::from_millis(5);
-
-/// The file of a program. Users' paths often lack the administrator's folder.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    let may_run = |file: &PathBuf| {
-        file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    folders.map(|folder| folder.join(name)).find(may_run)
-}
 
 /// A tool that has ended.
 #[derive(Debug)]

@@ -7,11 +7,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -22,7 +21,6 @@ use super::host::Host;
 use super::log::Log;
 use super::mux::{Mux, MuxError};
 use super::sockets::Sockets;
-use crate::child;
 use crate::stop::{Cut, Limit, Stop};
 
 /// Logins that may be under way to one address at once: sshd drops connections from the eleventh on (MaxStartups).
@@ -86,15 +84,6 @@ impl Options {
     pub(super) fn with_limit(&self, limit: Duration) -> Options {
         Options { limit: Some(self.limit.unwrap_or(limit)), ..self.clone() }
     }
-}
-
-const SSH: &str = "ssh";
-
-/// The file of ssh, looked for once: each login is a process, which would try the folders of PATH one after the other.
-/// The name where it is nowhere, which its start then tells.
-fn ssh() -> &'static Path {
-    static FILE: OnceLock<PathBuf> = OnceLock::new();
-    FILE.get_or_init(|| child::program(SSH).unwrap_or_else(|| SSH.into()))
 }
 
 /// The arguments with which ssh opens the connection to a host.
@@ -282,8 +271,8 @@ impl Reach<'_> {
 
     /// Starts the ssh that stays as the host's master, and waits until it has logged in.
     fn master(&self, host: &Host) -> Result<(), Failure> {
-        let mut command = Command::new(ssh());
-        command.arg0(SSH).args(arguments(host, &self.socket(host), self.options));
+        let mut command = Command::new("ssh");
+        command.args(arguments(host, &self.socket(host), self.options));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let no_client = |error: sys::Error| Failure::NoClient { said: error.to_string() };
         let mut child = ProcessGroup::spawn(command, Start::default()).map_err(no_client)?;

@@ -19,7 +19,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{Access, Failure, Power, Request, State};
-use crate::child;
 use crate::fan_out;
 use crate::stop::{Cut, Limit, Stop};
 
@@ -42,8 +41,11 @@ model::words! {
 }
 
 impl Tool {
+    /// The file of the program. Users' paths often lack the administrator's folder.
     fn file(self) -> Option<PathBuf> {
-        child::program(self.word())
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+        folders.map(|folder| folder.join(self.word())).find(|file| file.is_file())
     }
 }
 
