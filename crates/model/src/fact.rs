@@ -101,8 +101,14 @@ impl Fact {
 
     /// The same fact with a caveat.
     #[must_use]
-    pub fn because(mut self, why: impl Into<String>) -> Fact {
-        self.why = Some(why.into());
+    pub fn because(self, why: impl Into<String>) -> Fact {
+        self.with_caveat(Some(why.into()))
+    }
+
+    /// The same fact with the caveat that there is, or none.
+    #[must_use]
+    pub fn with_caveat(mut self, why: Option<String>) -> Fact {
+        self.why = why;
         self
     }
 }

@@ -223,9 +223,8 @@ fn to_machine(machine: &MachineDoc, said: &Said, store: &mut Store) -> Result<()
         facts.push(Fact::number("power.watts", watts, Unit::Watt, BY_HAND));
     }
     if let Some(price) = &said.price {
-        let mut fact = Fact::number(price.key(), price.amount, Unit::Count, BY_HAND);
-        fact.why.clone_from(&said.band);
-        facts.push(fact);
+        let fact = Fact::number(price.key(), price.amount, Unit::Count, BY_HAND);
+        facts.push(fact.with_caveat(said.band.clone()));
         // One price a machine: an earlier one in another currency is gone.
         let known = store.machine_facts(&machine.id)?;
         let others = known.iter().map(|fact| fact.key.as_str());

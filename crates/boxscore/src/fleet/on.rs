@@ -238,10 +238,8 @@ impl Nodes {
             return Ok(());
         }
         let never = never()?;
-        let failed = |place: usize, failure: Failure| {
-            if let Some((host, _)) = self.ready.get(place) {
-                out::say(&format!("warning: {host}: boxscore is not removed: {failure}"));
-            }
+        let failed = |host: &Host, failure: Failure| {
+            out::say(&format!("warning: {host}: boxscore is not removed: {failure}"));
         };
         install::remove(&self.ready, &self.options, &self.sockets, &never, failed).map_err(reach::no_thread)
     }

@@ -123,9 +123,7 @@ pub fn cell_fact(column: &str, cell: &str, source: &str) -> Result<Fact, String>
         let read = |text: &str| text.parse::<f64>().ok().filter(|number| (number * factor).is_finite());
         let (number, caveat) = with_caveat(cell, read).ok_or_else(|| format!("`{cell}` is not a number"))?;
         fits(key, number).map_err(|why| format!("`{cell}` {why}"))?;
-        let mut fact = Fact::number(*key, number * factor, *unit, source);
-        fact.why = caveat;
-        return Ok(fact);
+        return Ok(Fact::number(*key, number * factor, *unit, source).with_caveat(caveat));
     }
     if let Some((_, key)) = FLAGS.iter().find(|(name, _)| *name == column) {
         return match flag(cell) {
@@ -249,9 +247,7 @@ pub fn fact(key: &str, text: &str, source: &str) -> Result<Fact, String> {
             _ => format!("`{text}` is not a number"),
         })?;
         fits(key, number).map_err(|why| format!("`{text}` {why}"))?;
-        let mut fact = Fact::number(key, number, unit, source);
-        fact.why = caveat;
-        return Ok(fact);
+        return Ok(Fact::number(key, number, unit, source).with_caveat(caveat));
     }
     Ok(match flag(text) {
         Some(flag) => Fact::flag(key, flag, source),

@@ -107,22 +107,22 @@ pub fn run(
     each(hosts, options.width, work, done)
 }
 
-/// Removes programs from their hosts again, and closes the connections. Gives each failure to `failed` with the place
-/// of its host, in no order. Fails when this machine cannot start a thread.
+/// Removes programs from their hosts again, and closes the connections. Gives each failure to `failed` with its host,
+/// in no order. Fails when this machine cannot start a thread.
 pub fn remove(
     installed: &[(Host, String)],
     options: &Options,
     sockets: &Sockets,
     stop: &Stop,
-    mut failed: impl FnMut(usize, Failure),
+    mut failed: impl FnMut(&Host, Failure),
 ) -> std::io::Result<()> {
     let options = options.with_limit(REMOVAL);
     let base = Base::new(&options, sockets, stop);
     let work =
-        |index: usize, (host, path): &(Host, String)| (index, remove_one(&base.reach(), host, path).err());
-    each(installed, options.width, work, |(index, failure)| {
-        if let Some(failure) = failure {
-            failed(index, failure);
+        |_: usize, (host, path): &(Host, String)| (host.clone(), remove_one(&base.reach(), host, path));
+    each(installed, options.width, work, |(host, removed)| {
+        if let Err(failure) = removed {
+            failed(&host, failure);
         }
     })
 }

@@ -21,13 +21,13 @@ const LINE: usize = 400;
 /// Characters of that line that are shown.
 const SHOWN: usize = 100;
 
-/// Bytes of stderr that are read at once.
+/// Bytes of stderr that are read at once: little where 1,000 children say little.
 const CHUNK: usize = 2 << 10;
 
-/// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes: so many bytes,
-/// then a pause.
+/// After this many bytes of stderr a child is read slowly, so that a flood takes no CPU from the takes: with a pause
+/// after each read, of more bytes.
 const MUCH: usize = 1 << 20;
-const BURST: usize = 16 << 10;
+const MUCH_AT_ONCE: usize = 16 << 10;
 const LEISURE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
@@ -80,8 +80,8 @@ impl ChildOutput {
 
     /// Reads stderr to its end and keeps the last lines; long lines are cut.
     pub(super) fn listen(&self, mut from: impl Read) {
-        let mut chunk = [0u8; CHUNK];
-        let (mut line, mut length, mut heard, mut burst) = (Vec::new(), 0usize, 0usize, 0usize);
+        let mut chunk = vec![0u8; CHUNK];
+        let (mut line, mut length, mut heard) = (Vec::new(), 0usize, 0usize);
         loop {
             let count = match from.read(&mut chunk) {
                 Ok(0) => break,
@@ -99,10 +99,9 @@ impl ChildOutput {
                 }
             }
             heard = heard.saturating_add(count);
-            burst += count;
-            if heard > MUCH && burst >= BURST {
+            if heard > MUCH {
+                chunk.resize(MUCH_AT_ONCE, 0);
                 std::thread::sleep(LEISURE);
-                burst = 0;
             }
         }
         self.keep(&mut line, &mut length);
